@@ -1,6 +1,6 @@
 import TensorCore
 
-/// An image sampled at the places that a second input gives, `[N, 2, H, W]`, x before y, each −1 to 1
+/// An image sampled at the positions that a second input gives, `[N, 2, H, W]`, x before y, each −1 to 1
 /// from edge to edge, as PyTorch's `grid_sample` has it.
 final class GridSample: BuiltInCustomLayer {
   static let className = "GridSampleLayer"

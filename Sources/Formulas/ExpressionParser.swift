@@ -163,13 +163,13 @@ private struct ExpressionParser {
     guard case .symbol(let symbol) = token, let function = Self.comparisons[symbol] else {
       return left
     }
-    let place = column
+    let origin = column
     advance()
     let right = try sum()
     if case .symbol(let next) = token, Self.comparisons[next] != nil {
       throw Self.error(column, "comparisons do not chain", hint: "write (a < b) & (b < c)")
     }
-    return try located(place) { try .apply(function, left, right) }
+    return try located(origin) { try .apply(function, left, right) }
   }
 
   private mutating func sum() throws -> Expression {
@@ -194,30 +194,30 @@ private struct ExpressionParser {
   ) throws -> Expression {
     var left = try operand(&self)
     while case .symbol(let symbol) = token, symbols.contains(symbol) {
-      let place = column
+      let origin = column
       advance()
       let right = try operand(&self)
-      left = try located(place) { try join(symbol, left, right) }
+      left = try located(origin) { try join(symbol, left, right) }
     }
     return left
   }
 
   private mutating func signed() throws -> Expression {
     if take("+") { return try nested { try $0.signed() } }
-    let place = column
+    let origin = column
     if take("-") {
       let operand = try nested { try $0.signed() }
-      return try located(place) { try .apply(.negative, operand) }
+      return try located(origin) { try .apply(.negative, operand) }
     }
     return try power()
   }
 
   private mutating func power() throws -> Expression {
     let base = try postfix()
-    let place = column
+    let origin = column
     guard take("**") else { return base }
     let exponent = try nested { try $0.signed() }
-    return try located(place) { try .apply(.power, base, exponent) }
+    return try located(origin) { try .apply(.power, base, exponent) }
   }
 
   private mutating func postfix() throws -> Expression {
@@ -238,30 +238,30 @@ private struct ExpressionParser {
   }
 
   private mutating func atom() throws -> Expression {
-    let place = column
+    let origin = column
     switch token {
     case .number(let value):
       advance()
       return .number(value)
     case .name(let name):
       advance()
-      if token == .symbol("(") { return try call(name, place) }
+      if token == .symbol("(") { return try call(name, origin) }
       if names?.contains(name) ?? false { return .name(name) }
       if let value = Self.constants[name] { return .number(value) }
       if names == nil { return .name(name) }
       throw Self.error(
-        place, "unknown name '\(name)'",
+        origin, "unknown name '\(name)'",
         hint: "known names are " + (names ?? []).sorted().joined(separator: ", "))
     case .symbol("("):
       advance()
       let inner = try condition()
-      try expect(")", after: place)
+      try expect(")", after: origin)
       return inner
-    default: throw Self.error(place, "expected an expression, found \(token.text)")
+    default: throw Self.error(origin, "expected an expression, found \(token.text)")
     }
   }
 
-  private mutating func call(_ name: String, _ place: Int) throws -> Expression {
+  private mutating func call(_ name: String, _ origin: Int) throws -> Expression {
     let opening = column
     advance()
     var positional: [FunctionArgument] = []
@@ -282,7 +282,7 @@ private struct ExpressionParser {
       guard take(",") else { break }
     }
     try expect(")", after: opening)
-    return try located(place) { try FunctionCatalog.call(name, positional, keywords) }
+    return try located(origin) { try FunctionCatalog.call(name, positional, keywords) }
   }
 
   private mutating func argument() throws -> FunctionArgument {
@@ -315,13 +315,13 @@ private struct ExpressionParser {
     }
     var bounds: [Int?] = [nil]
     while token != .symbol(",") && token != .symbol("]") {
-      let place = column
+      let origin = column
       if take(":") {
-        guard bounds.count < 3 else { throw Self.error(place, "a third ':'") }
+        guard bounds.count < 3 else { throw Self.error(origin, "a third ':'") }
         bounds.append(nil)
       } else {
         guard bounds[bounds.count - 1] == nil else {
-          throw Self.error(place, "unexpected \(token.text)")
+          throw Self.error(origin, "unexpected \(token.text)")
         }
         bounds[bounds.count - 1] = try wholeNumber()
       }
@@ -336,11 +336,11 @@ private struct ExpressionParser {
   }
 
   private mutating func wholeNumber() throws -> Int {
-    let place = column
+    let origin = column
     let isNegative = take("-")
     guard case .number(let value) = token, let number = Int(exactly: value),
       number <= Limits.dimension
-    else { throw Self.error(place, "\(token.text) is not an integer") }
+    else { throw Self.error(origin, "\(token.text) is not an integer") }
     advance()
     return isNegative ? -number : number
   }

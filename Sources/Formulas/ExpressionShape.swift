@@ -73,11 +73,11 @@ extension Expression {
       try require(step != 0 && step.magnitude <= Limits.dimension, .mismatch, "a step of \(step)")
       guard let length else { return AxisPart(start: start ?? 0, step: step, count: nil) }
       let bounds = step > 0 ? 0...length : -1...length - 1
-      func place(_ value: Int) -> Int {
+      func position(_ value: Int) -> Int {
         min(max(value < 0 ? value + length : value, bounds.lowerBound), bounds.upperBound)
       }
-      let first = start.map(place) ?? (step > 0 ? 0 : length - 1)
-      let last = end.map(place) ?? (step > 0 ? length : -1)
+      let first = start.map(position) ?? (step > 0 ? 0 : length - 1)
+      let last = end.map(position) ?? (step > 0 ? length : -1)
       let distance = step > 0 ? last - first : first - last
       try require(distance > 0, .mismatch, "an axis of length \(length) becomes empty")
       return AxisPart(start: first, step: step, count: (distance - 1) / abs(step) + 1)

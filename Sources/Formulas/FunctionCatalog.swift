@@ -27,9 +27,12 @@ package enum FunctionCatalog {
     var bound = [FunctionArgument](repeating: .none, count: entry.parameters.count)
     for (index, argument) in positional.enumerated() { bound[index] = argument }
     for (keyword, value) in keywords {
-      let places = entry.parameters.indices.filter { entry.parameters[$0].names.contains(keyword) }
-      try require(!places.isEmpty, "\(name) has no parameter '\(keyword)'", hint: entry.usage(name))
-      guard let index = places.first(where: { $0 >= positional.count && bound[$0] == .none })
+      let positions = entry.parameters.indices.filter {
+        entry.parameters[$0].names.contains(keyword)
+      }
+      try require(
+        !positions.isEmpty, "\(name) has no parameter '\(keyword)'", hint: entry.usage(name))
+      guard let index = positions.first(where: { $0 >= positional.count && bound[$0] == .none })
       else { throw ModelError(.malformed, "\(name) gets '\(keyword)' twice") }
       bound[index] = value
     }

@@ -53,10 +53,10 @@ extension PluginLibrary {
   private static var mode: Int32 { RTLD_NOW | RTLD_LOCAL | assay_deep_binding() }
 
   /// Without a slash the loader would look for the file elsewhere.
-  private static func place(_ path: String) -> String { path.contains("/") ? path : "./" + path }
+  private static func location(_ path: String) -> String { path.contains("/") ? path : "./" + path }
 
   private static func load(_ path: String) throws -> UnsafePointer<assay_plugin> {
-    guard let handle = dlopen(place(path), mode) else {
+    guard let handle = dlopen(location(path), mode) else {
       let reason = dlerror().map { String(cString: $0) } ?? "for no given reason"
       throw ModelError(
         .unsupported, "the plug-in cannot be loaded: \(reason)",
@@ -107,7 +107,7 @@ extension PluginLibrary {
   private static func rehearse(_ path: String) throws {
     var output = [CChar](repeating: 0, count: 4096)
     let status = assay_rehearse_loading(
-      place(path), mode, entryName, UInt32(ASSAY_PLUGIN_VERSION), HostFunctions.table, patience,
+      location(path), mode, entryName, UInt32(ASSAY_PLUGIN_VERSION), HostFunctions.table, patience,
       &output, output.count)
     guard status != 0 else { return }
     let signal = status & 0x7f

@@ -1,7 +1,7 @@
 /// Maps the positions of a resized axis to positions on the original axis.
 struct AxisSampling {
   /// Two neighbors, and the weight of the second.
-  struct Place: Equatable {
+  struct Position: Equatable {
     var first: Int
     var second: Int
     var weight: Float
@@ -11,32 +11,32 @@ struct AxisSampling {
   var alignsCorners: Bool
   var usesHalfPixels: Bool
 
-  func places(of length: Int, in count: Int) -> [Place] {
+  func positions(of length: Int, in count: Int) -> [Position] {
     let scale =
       alignsCorners && count > 1
       ? Double(length - 1) / Double(count - 1) : Double(length) / Double(count)
     return (0..<count).map { index in
       if isNearest {
         // TensorFlow rounds aligned positions half up and rounds the others down.
-        let place =
+        let position =
           alignsCorners
           ? (Double(index) * scale + 0.5).rounded(.down)
           : ((Double(index) + (usesHalfPixels ? 0.5 : 0)) * scale).rounded(.down)
-        let nearest = min(max(Int(place), 0), length - 1)
-        return Place(first: nearest, second: nearest, weight: 0)
+        let nearest = min(max(Int(position), 0), length - 1)
+        return Position(first: nearest, second: nearest, weight: 0)
       }
-      let place =
+      let position =
         usesHalfPixels ? (Double(index) + 0.5) * scale - 0.5 : Double(index) * scale
-      let floor = place.rounded(.down)
-      return Place(
+      let floor = position.rounded(.down)
+      return Position(
         first: min(max(Int(floor), 0), length - 1), second: min(max(Int(floor) + 1, 0), length - 1),
-        weight: Float(place - floor))
+        weight: Float(position - floor))
     }
   }
 
   /// The arguments of a Metal kernel: for each position, the source positions, then their weights.
   func table(of length: Int, in count: Int) -> [SIMD4<Float>] {
-    places(of: length, in: count).flatMap {
+    positions(of: length, in: count).flatMap {
       [SIMD4(Float($0.first), Float($0.second), 0, 0), SIMD4(1 - $0.weight, $0.weight, 0, 0)]
     }
   }
@@ -46,8 +46,8 @@ struct AxisSampling {
     _ source: UnsafePointer<Float>, _ from: PlaneShape, to target: UnsafeMutablePointer<Float>,
     _ to: PlaneShape
   ) {
-    let rows = places(of: from.height, in: to.height)
-    let columns = places(of: from.width, in: to.width)
+    let rows = positions(of: from.height, in: to.height)
+    let columns = positions(of: from.width, in: to.width)
     for plane in 0..<from.images * from.channels {
       let image = source + plane * from.area
       let result = target + plane * to.area

@@ -1,6 +1,6 @@
 /// Bicubic resizing with a repeated border, with Keys' cubic and a = −3/4, as in OpenCV.
 enum CubicSampling {
-  private typealias Tap = (place: Int, weight: Float)
+  private typealias Tap = (position: Int, weight: Float)
 
   /// Resizes every plane, columns first.
   static func resize(
@@ -17,18 +17,18 @@ enum CubicSampling {
           for (x, tap) in columns.enumerated() {
             let row = image + y * from.width
             wide[y * to.width + x] =
-              row[tap.0.place] * tap.0.weight + row[tap.1.place] * tap.1.weight
-              + row[tap.2.place] * tap.2.weight + row[tap.3.place] * tap.3.weight
+              row[tap.0.position] * tap.0.weight + row[tap.1.position] * tap.1.weight
+              + row[tap.2.position] * tap.2.weight + row[tap.3.position] * tap.3.weight
           }
         }
         for (y, tap) in rows.enumerated() {
           let result = target + plane * to.area + y * to.width
           for x in 0..<to.width {
             result[x] =
-              wide[tap.0.place * to.width + x] * tap.0.weight
-              + wide[tap.1.place * to.width + x] * tap.1.weight
-              + wide[tap.2.place * to.width + x] * tap.2.weight
-              + wide[tap.3.place * to.width + x] * tap.3.weight
+              wide[tap.0.position * to.width + x] * tap.0.weight
+              + wide[tap.1.position * to.width + x] * tap.1.weight
+              + wide[tap.2.position * to.width + x] * tap.2.weight
+              + wide[tap.3.position * to.width + x] * tap.3.weight
           }
         }
       }
@@ -39,7 +39,9 @@ enum CubicSampling {
   static func table(of length: Int, in count: Int) -> [SIMD4<Float>] {
     taps(of: length, in: count).flatMap { tap in
       [
-        SIMD4(Float(tap.0.place), Float(tap.1.place), Float(tap.2.place), Float(tap.3.place)),
+        SIMD4(
+          Float(tap.0.position), Float(tap.1.position), Float(tap.2.position), Float(tap.3.position)
+        ),
         SIMD4(tap.0.weight, tap.1.weight, tap.2.weight, tap.3.weight),
       ]
     }
@@ -49,9 +51,9 @@ enum CubicSampling {
   private static func taps(of length: Int, in count: Int) -> [(Tap, Tap, Tap, Tap)] {
     let a = -0.75
     return (0..<count).map { index in
-      let place = (Double(index) + 0.5) * Double(length) / Double(count) - 0.5
-      let floor = place.rounded(.down)
-      let t = place - floor
+      let position = (Double(index) + 0.5) * Double(length) / Double(count) - 0.5
+      let floor = position.rounded(.down)
+      let t = position - floor
       func near(_ d: Double) -> Double { ((a + 2) * d - (a + 3)) * d * d + 1 }
       func far(_ d: Double) -> Double { ((a * d - 5 * a) * d + 8 * a) * d - 4 * a }
       func tap(_ step: Int, _ weight: Double) -> Tap {

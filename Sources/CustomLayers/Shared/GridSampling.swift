@@ -11,10 +11,10 @@ struct GridSampling {
     to target: UnsafeMutablePointer<Float>, _ to: PlaneShape
   ) {
     for image in 0..<from.images {
-      let places = grid + image * 2 * to.area
+      let positions = grid + image * 2 * to.area
       for index in 0..<to.area {
-        var x = place(places[index], from.width)
-        var y = place(places[to.area + index], from.height)
+        var x = position(positions[index], from.width)
+        var y = position(positions[to.area + index], from.height)
         if isNearest {
           x = x.rounded(.toNearestOrEven)
           y = y.rounded(.toNearestOrEven)
@@ -29,18 +29,18 @@ struct GridSampling {
   }
 
   /// The position on an axis of `size` for a coordinate in −1…1.
-  private func place(_ coordinate: Float, _ size: Int) -> Float {
+  private func position(_ coordinate: Float, _ size: Int) -> Float {
     let length = Float(size)
-    let place =
+    let position =
       alignsCorners ? (coordinate + 1) / 2 * (length - 1) : ((coordinate + 1) * length - 1) / 2
     switch padding {
-    case .zeros: return place
-    case .border: return clipped(place, length)
+    case .zeros: return position
+    case .border: return clipped(position, length)
     case .reflection:
       let low: Float = alignsCorners ? 0 : -0.5
       let span = alignsCorners ? length - 1 : length
       guard span > 0 else { return 0 }
-      let distance = abs(place - low)
+      let distance = abs(position - low)
       guard distance.isFinite else { return 0 }
       let rest = distance.truncatingRemainder(dividingBy: span)
       let turns = (distance / span).rounded(.down)
@@ -49,8 +49,8 @@ struct GridSampling {
     }
   }
 
-  private func clipped(_ place: Float, _ length: Float) -> Float {
+  private func clipped(_ position: Float, _ length: Float) -> Float {
     // NaN counts as the first position.
-    place > 0 ? min(place, length - 1) : 0
+    position > 0 ? min(position, length - 1) : 0
   }
 }

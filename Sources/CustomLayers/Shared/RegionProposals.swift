@@ -112,7 +112,9 @@ struct RegionProposals {
         let centerY = own[area] * height + (top + 0.5 * height)
         let across = 0.5 * (exponential(own[2 * area]) * width)
         let down = 0.5 * (exponential(own[3 * area]) * height)
-        func inside(_ place: Float, _ length: Float) -> Float { max(min(place, length - 1), 0) }
+        func inside(_ position: Float, _ length: Float) -> Float {
+          max(min(position, length - 1), 0)
+        }
         var region: Region = (
           inside(centerX - across, maps.image.width), inside(centerY - down, maps.image.height),
           inside(centerX + across, maps.image.width), inside(centerY + down, maps.image.height),

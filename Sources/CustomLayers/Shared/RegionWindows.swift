@@ -128,8 +128,8 @@ struct RegionWindows {
   }
 
   /// A position from 0 to `length`; NaN counts as 0.
-  private func limited(_ place: Float, _ length: Int) -> Int {
-    place > 0 ? Int(min(place, Float(length))) : 0
+  private func limited(_ position: Float, _ length: Int) -> Int {
+    position > 0 ? Int(min(position, Float(length))) : 0
   }
 
   /// Interpolates between four positions; up to one beyond the border counts as the border,

@@ -47,8 +47,8 @@ extension Convolution: EngineLayer {
     var result = try [Float](zeros: checkedProduct(shape, limit: Limits.tensorElements))
     let (rows, columns) = (window.kernel[0], window.kernel[1])
     for (index, value) in try kernel.array().enumerated() {
-      let (matrix, place) = index.quotientAndRemainder(dividingBy: rows * columns)
-      let (row, column) = place.quotientAndRemainder(dividingBy: columns)
+      let (matrix, position) = index.quotientAndRemainder(dividingBy: rows * columns)
+      let (row, column) = position.quotientAndRemainder(dividingBy: columns)
       result[(matrix * height + row * window.dilation[0]) * width + column * window.dilation[1]] =
         value
     }

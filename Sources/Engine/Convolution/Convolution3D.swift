@@ -30,8 +30,8 @@ extension Convolution3D: EngineLayer {
       let item = buffers.input + unit / steps * channels * depth * area
       var target = buffers.output + unit * window.kernel * channels * area
       for first in stride(from: 0, to: channels, by: groupChannels) {
-        for place in 0..<window.kernel {
-          let plane = window.plane(of: unit % steps, place, depth, isTransposed: isTransposed)
+        for tap in 0..<window.kernel {
+          let plane = window.plane(of: unit % steps, tap, depth, isTransposed: isTransposed)
           for channel in first..<first + groupChannels {
             if let plane {
               target.update(from: item + (channel * depth + plane) * area, count: area)
@@ -60,12 +60,12 @@ extension Convolution3D: EngineLayer {
     let groupInputs = inputChannels / groups
     for first in 0..<shape[0] {
       for second in 0..<shape[1] {
-        for place in 0..<depth {
-          let from = (first * shape[1] + second) * volume + place * area
+        for tap in 0..<depth {
+          let from = (first * shape[1] + second) * volume + tap * area
           let to =
             isDeconvolution
-            ? (((first / groupInputs * depth + place) * groupInputs + first % groupInputs)
-              * shape[1] + second) * area : ((first * depth + place) * shape[1] + second) * area
+            ? (((first / groupInputs * depth + tap) * groupInputs + first % groupInputs)
+              * shape[1] + second) * area : ((first * depth + tap) * shape[1] + second) * area
           for index in 0..<area { ordered[to + index] = values[from + index] }
         }
       }
@@ -91,10 +91,10 @@ extension Convolution3D: EngineLayer {
 }
 
 extension AxisWindow {
-  /// The index of the input plane at position `place` of window `step`; nil in the padding.
-  func plane(of step: Int, _ place: Int, _ size: Int, isTransposed: Bool) -> Int? {
+  /// The index of the input plane at position `tap` of window `step`; nil in the padding.
+  func plane(of step: Int, _ tap: Int, _ size: Int, isTransposed: Bool) -> Int? {
     let position =
-      isTransposed ? step + before - place * dilation : step * stride + place * dilation - before
+      isTransposed ? step + before - tap * dilation : step * stride + tap * dilation - before
     guard position >= 0 else { return nil }
     guard isTransposed else { return position < size ? position : nil }
     return position % stride == 0 && position / stride < size ? position / stride : nil

@@ -257,7 +257,7 @@ extension DirectPlan {
   }
 }
 
-/// A pointer through which several threads write to separate places.
+/// A pointer through which several threads write to separate positions.
 struct UnsafeMutableSendable<Element>: @unchecked Sendable {
   let pointer: UnsafeMutablePointer<Element>
   init(_ pointer: UnsafeMutablePointer<Element>) { self.pointer = pointer }

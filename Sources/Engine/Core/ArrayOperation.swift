@@ -7,7 +7,7 @@ struct ArrayOperation: NodeOperation {
   var units: Int
   var sumsProducts = false
   var canRunInPlace = false
-  /// Computes one unit. No two units write to the same place.
+  /// Computes one unit. No two units write to the same position.
   var body: @Sendable (ArrayBuffers, Int) -> Void
 
   func makeStep(_ context: StepContext) throws -> StepBody {

@@ -100,7 +100,7 @@ struct BlobLayout: Equatable, Sendable {
     index / channelBlocks * imageStride + index % channelBlocks * planeStride + origin
   }
 
-  /// Whether all elements are at the same places as in `other`, ignoring lanes without a channel.
+  /// Whether all elements are at the same positions as in `other`, ignoring lanes without a channel.
   func coincides(with other: BlobLayout) -> Bool {
     if self == other { return true }
     return shape.images == 1 && shape.area == 1 && halo == .none && other.halo == .none

@@ -20,7 +20,7 @@ final class Executor: @unchecked Sendable {
 
   /// Converts a caller's row-major tensor to a blob or back.
   private final class Transfer: Sendable {
-    /// The tensor's place among the graph's inputs or exposed blobs.
+    /// The tensor's position among the graph's inputs or exposed blobs.
     let index: Int
     let blob: Operand
     let shape: [Int]
@@ -87,26 +87,26 @@ final class Executor: @unchecked Sendable {
   /// - Returns: one tensor for each exposed blob.
   func run(_ inputs: [Tensor]) throws -> [Tensor] {
     var results = [Tensor?](repeating: nil, count: plan.graph.exposed.count)
-    try run(inputs, places: Array(inputs.indices), into: &results)
+    try run(inputs, positions: Array(inputs.indices), into: &results)
     return results.compactMap(\.self)
   }
 
   /// - Parameters:
-  ///   - blobs: the tensors at `places` are those for the inputs of the graph, of their shapes.
+  ///   - blobs: the tensors at `positions` are those for the inputs of the graph, of their shapes.
   ///   - round: how many runs of loops the prediction has begun.
   ///   - results: becomes one tensor for each exposed blob. A tensor of its shape that nobody shares
   ///     is overwritten.
   func run(
-    _ blobs: [Tensor?], places: [Int], round: Int = 0, into results: inout [Tensor?]
+    _ blobs: [Tensor?], positions: [Int], round: Int = 0, into results: inout [Tensor?]
   ) throws {
     try withExtendedLifetime(blobs) {
       try withUnsafeTemporaryAllocation(
-        of: UnsafePointer<Float>.self, capacity: places.count
+        of: UnsafePointer<Float>.self, capacity: positions.count
       ) { inputs in
         let arenaStart = arena.pointer.assumingMemoryBound(to: Float.self)
-        for (index, place) in places.enumerated() {
+        for (index, position) in positions.enumerated() {
           // Tensors always have elements.
-          let start = blobs[place]?.withUnsafeElements { $0.baseAddress }
+          let start = blobs[position]?.withUnsafeElements { $0.baseAddress }
           inputs.initializeElement(at: index, to: start ?? UnsafePointer(arenaStart))
         }
         let context = RunContext(

@@ -89,9 +89,9 @@ extension NodeOperation {
   func describe(_ context: StepContext) -> StepNote { StepNote() }
 }
 
-/// A blob as a step sees it: the place and layout of its buffer.
+/// A blob as a step sees it: the position and layout of its buffer.
 struct Operand: Sendable {
-  enum Place: Sendable {
+  enum Location: Sendable {
     /// Floats from the start of the arena.
     case arena(offset: Int)
     /// The caller's tensor for an input of the graph.
@@ -99,11 +99,11 @@ struct Operand: Sendable {
     case constant(Constant)
   }
 
-  var place: Place
+  var location: Location
   var layout: BlobLayout
 
   /// Whether it is the caller's tensor, which is slower to reach than what a step has just written.
-  var isBorrowed: Bool { if case .input = place { true } else { false } }
+  var isBorrowed: Bool { if case .input = location { true } else { false } }
 }
 
 /// The context in which an operation makes its step.
@@ -114,7 +114,7 @@ struct StepContext: Sendable {
   var outputs: [Operand]
   /// Row-major elements of the inputs that are constants.
   var constants: [Constant?]
-  var scratch: Operand.Place
+  var scratch: Operand.Location
   var threadCount: Int
   /// Weights that all dense layers of the network read once for one or two vectors.
   var streamedWeights: Int
@@ -150,10 +150,10 @@ struct RunContext {
   let round: Int
 
   /// The start of an operand's buffer.
-  func pointer(_ operand: Operand) -> UnsafeMutablePointer<Float> { pointer(operand.place) }
+  func pointer(_ operand: Operand) -> UnsafeMutablePointer<Float> { pointer(operand.location) }
 
-  func pointer(_ place: Operand.Place) -> UnsafeMutablePointer<Float> {
-    switch place {
+  func pointer(_ location: Operand.Location) -> UnsafeMutablePointer<Float> {
+    switch location {
     case .arena(let offset): arena + offset
     // Only operations that take borrowed inputs see these, and they only read them.
     case .input(let index): UnsafeMutablePointer(mutating: inputs[index])

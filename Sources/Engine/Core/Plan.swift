@@ -95,13 +95,13 @@ struct Plan {
   func operand(_ id: Representation.ID) -> Operand {
     let representation = representations[id]
     if let constant = representation.constant {
-      return Operand(place: .constant(constant), layout: representation.layout)
+      return Operand(location: .constant(constant), layout: representation.layout)
     }
     if let index = representation.borrowedInput {
-      return Operand(place: .input(index: index), layout: representation.layout)
+      return Operand(location: .input(index: index), layout: representation.layout)
     }
     let offset = representation.buffer.map { offsets[$0] / 4 + representation.offset } ?? 0
-    return Operand(place: .arena(offset: offset), layout: representation.layout)
+    return Operand(location: .arena(offset: offset), layout: representation.layout)
   }
 
   private func context(_ step: Int, _ pool: ThreadPool) -> StepContext {
@@ -118,7 +118,7 @@ struct Plan {
     case .input(_, let id): outputs = [id]
     case .output(_, let id): inputs = [id]
     }
-    let scratch = scratchBuffers[step].map { Operand.Place.arena(offset: offsets[$0] / 4) }
+    let scratch = scratchBuffers[step].map { Operand.Location.arena(offset: offsets[$0] / 4) }
     return StepContext(
       layer: name, layerType: type, inputs: inputs.map(operand), outputs: outputs.map(operand),
       constants: inputs.map { graph.values[representations[$0].value].constant },

@@ -77,7 +77,7 @@ struct AttentionOperation: NodeOperation {
   }
 
   func makeStep(_ context: StepContext) throws -> StepBody {
-    let places = Places(self)
+    let starts = Starts(self)
     let sizes = Sizes(self, context.kernels)
     let (kernels, scratch) = (context.kernels, context.scratch)
     let (inputs, output) = (context.inputs, context.outputs[0])
@@ -88,12 +88,12 @@ struct AttentionOperation: NodeOperation {
       let memory = run.pointer(scratch)
       let sources = inputs.map { UnsafePointer(run.pointer($0)) }
       let target = run.pointer(output)
-      run.pool.share(places.query.count * bands) { thread, units in
+      run.pool.share(starts.query.count * bands) { thread, units in
         let near = memory + thread * floats
         var packed: Int?
         for unit in units {
           let matrix = unit / bands
-          let operands = Operands(places, matrix, sources, target)
+          let operands = Operands(starts, matrix, sources, target)
           if inPlace {
             for row in 0..<operation.rows { operation.computeInPlace(row, operands, near, kernels) }
             continue
@@ -109,7 +109,7 @@ struct AttentionOperation: NodeOperation {
   }
 
   /// Where the matrices of each product start, by part and then by matrix.
-  private struct Places: Sendable {
+  private struct Starts: Sendable {
     let query, output: [Int]
     let keys, values: [[Int]]
     let mask: [Int]?
@@ -133,15 +133,15 @@ struct AttentionOperation: NodeOperation {
     var output: UnsafeMutablePointer<Float>
 
     init(
-      _ places: Places, _ matrix: Int, _ sources: [UnsafePointer<Float>],
+      _ starts: Starts, _ matrix: Int, _ sources: [UnsafePointer<Float>],
       _ target: UnsafeMutablePointer<Float>
     ) {
-      query = sources[0] + places.query[matrix]
-      keys = zip(sources[1...], places.keys).map { $0 + $1[matrix] }
+      query = sources[0] + starts.query[matrix]
+      keys = zip(sources[1...], starts.keys).map { $0 + $1[matrix] }
       let rest = sources[(1 + keys.count)...]
-      values = zip(rest, places.values).map { $0 + $1[matrix] }
-      mask = places.mask.map { sources[sources.count - 1] + $0[matrix] }
-      output = target + places.output[matrix]
+      values = zip(rest, starts.values).map { $0 + $1[matrix] }
+      mask = starts.mask.map { sources[sources.count - 1] + $0[matrix] }
+      output = target + starts.output[matrix]
     }
   }
 

@@ -46,7 +46,7 @@ struct LinearOperation: NodeOperation {
       context.inputs[index].layout = try BlobLayout(pixels: rows, channels: outputs, block: block)
     }
     context.outputs[0].layout = try BlobLayout(pixels: rows, channels: width, block: block)
-    if width > outputs { context.outputs[0].place = context.scratch }
+    if width > outputs { context.outputs[0].location = context.scratch }
     return context
   }
 

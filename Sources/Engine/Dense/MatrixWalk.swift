@@ -52,7 +52,7 @@ struct MatrixWalk: Sendable, Equatable {
   /// - Parameter sizes: those of the batch, and the numbers of rows and columns.
   func through(_ copy: StridedCopyOperation, _ sizes: [Int]) -> MatrixWalk? {
     let steps = Tensor.strides(copy.sizes)
-    // The place in the copy, axis by axis; no axis may overflow into the one before.
+    // The position in the copy, axis by axis; no axis may overflow into the one before.
     var last = [Int](repeating: 0, count: steps.count)
     var walk = self
     walk.offset = copy.offset

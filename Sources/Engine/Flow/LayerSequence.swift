@@ -15,7 +15,7 @@ final class LayerSequence: @unchecked Sendable {
   let takesInputs: Bool
   /// Blobs that come from outside.
   let reads: [String]
-  /// Those of them whose values decide sizes, as places in `reads`.
+  /// Those of them whose values decide sizes, as positions in `reads`.
   let deciding: [Int]
   /// What a run of layers with deciding blobs leaves to another.
   let others: LayerSequence?
@@ -60,13 +60,14 @@ final class LayerSequence: @unchecked Sendable {
     var (written, readBefore, deciding): (Set<String>, Set<String>, Set<String>) = ([], [], [])
     for placed in layers {
       let layer = placed.layer
-      let places = (layer.parameters as? any DynamicLayer)?.decidingInputs(layer.input.count) ?? []
+      let positions =
+        (layer.parameters as? any DynamicLayer)?.decidingInputs(layer.input.count) ?? []
       let isReady =
-        !places.isEmpty && written.isDisjoint(with: layer.input)
+        !positions.isEmpty && written.isDisjoint(with: layer.input)
         && readBefore.isDisjoint(with: layer.output) && written.isDisjoint(with: layer.output)
       if isReady {
         ready.append(placed)
-        deciding.formUnion(places.filter(layer.input.indices.contains).map { layer.input[$0] })
+        deciding.formUnion(positions.filter(layer.input.indices.contains).map { layer.input[$0] })
       } else {
         waiting.append(placed)
       }
@@ -106,8 +107,8 @@ final class LayerSequence: @unchecked Sendable {
 
   private func matches(_ key: Key, _ blobs: [Tensor?], _ slots: [Int]) -> Bool {
     for (slot, shape) in zip(slots, key.shapes) where blobs[slot]?.shape != shape { return false }
-    for (place, values) in zip(deciding, key.values) {
-      let isSame = blobs[slots[place]]?.withUnsafeElements { $0.elementsEqual(values) }
+    for (position, values) in zip(deciding, key.values) {
+      let isSame = blobs[slots[position]]?.withUnsafeElements { $0.elementsEqual(values) }
       if isSame != true { return false }
     }
     return true
@@ -168,9 +169,9 @@ final class RunPlan: @unchecked Sendable {
       swap(&kept, &results)
       if kept.isEmpty { kept = outputs.map { _ in nil } }
       if let given {
-        try executor.run(given, places: inputs, round: round, into: &kept)
+        try executor.run(given, positions: inputs, round: round, into: &kept)
       } else {
-        try executor.run(blobs, places: inputs, round: round, into: &kept)
+        try executor.run(blobs, positions: inputs, round: round, into: &kept)
       }
       for (index, slot) in outputs.enumerated() {
         let isKept = (blobs[slot]?.count ?? 0) <= Self.mostKept

@@ -4,7 +4,7 @@ import TensorCore
 /// A layer and its number in the model, where those inside a layer come right after it.
 struct PlacedLayer: Sendable {
   let layer: NeuralNetworkLayer
-  let place: Int
+  let position: Int
   /// The layers of the networks inside: of a branch both, of a loop the condition's and the body's.
   let networks: [[PlacedLayer]]
 
@@ -20,7 +20,7 @@ struct PlacedLayer: Sendable {
 
   private static func layers(of network: NeuralNetwork?, _ count: inout Int) -> [PlacedLayer] {
     (network?.layers ?? []).map { layer in
-      let place = count
+      let position = count
       count += 1
       let inner: [NeuralNetwork?] =
         switch layer.parameters {
@@ -28,7 +28,8 @@ struct PlacedLayer: Sendable {
         case let loop as Loop: [loop.conditionNetwork, loop.bodyNetwork]
         default: []
         }
-      return PlacedLayer(layer: layer, place: place, networks: inner.map { layers(of: $0, &count) })
+      return PlacedLayer(
+        layer: layer, position: position, networks: inner.map { layers(of: $0, &count) })
     }
   }
 

@@ -63,7 +63,7 @@ struct ConcatOperation: NodeOperation {
 
 extension Operand {
   fileprivate func isPart(of whole: Operand, channel: Int) -> Bool {
-    guard case .arena(let offset) = place, case .arena(let start) = whole.place,
+    guard case .arena(let offset) = location, case .arena(let start) = whole.location,
       channel % whole.layout.block == 0
     else { return false }
     return layout == BlobLayout(layout.shape, in: whole.layout)

@@ -53,9 +53,9 @@ struct EmbeddingOperation: NodeOperation {
         let column = try Self.index(source[image], inputCount)
         for channel in 0..<channels {
           let element = channel * inputCount + column
-          let place = target + image * channels + channel
-          weights.expand(element..<element + 1, to: place, kernels)
-          place.pointee += bias?[channel] ?? 0
+          let position = target + image * channels + channel
+          weights.expand(element..<element + 1, to: position, kernels)
+          position.pointee += bias?[channel] ?? 0
         }
       }
     }

@@ -44,8 +44,8 @@ struct RecurrentOperation: NodeOperation {
               // time order.
               let position =
                 !operation.givesSequence ? 0 : operation.cells.count == 1 ? step : time
-              let place = (position * shape.batch + item) * width + direction * operation.units
-              for unit in 0..<operation.units { target[place + unit] = state.hidden[unit] }
+              let offset = (position * shape.batch + item) * width + direction * operation.units
+              for unit in 0..<operation.units { target[offset + unit] = state.hidden[unit] }
             }
           }
           for (slot, values) in [state.hidden, state.cell].enumerated() {

@@ -27,8 +27,8 @@ extension GraphBuilder {
       case let deciding = dynamic.decidingInputs(given.count), !deciding.isEmpty
     {
       var known: [[Float]] = []
-      for place in deciding {
-        guard let blob = blobs[layer.input[place]] else {
+      for position in deciding {
+        guard let blob = blobs[layer.input[position]] else {
           known.append([])
           continue
         }
@@ -45,17 +45,17 @@ extension GraphBuilder {
       return true
     }
     if !shapes.contains(where: { $0.contains(0) }) {
-      try add(layer, placed.place, names.compactMap { blobs[$0] })
+      try add(layer, placed.position, names.compactMap { blobs[$0] })
       return true
     }
     switch try parameters.result(ofEmpty: shapes) {
     case .empty(let shapes):
       for (name, shape) in zip(layer.output, shapes) { setEmpty(name, shape) }
-    case .input(let place): blobs[layer.output[0]] = blobs[names[place]]
-    case .inputs(let places) where places.count == 1:
-      blobs[layer.output[0]] = blobs[names[places[0]]]
-    case .inputs(let places):
-      try add(layer, placed.place, places.compactMap { blobs[names[$0]] })
+    case .input(let position): blobs[layer.output[0]] = blobs[names[position]]
+    case .inputs(let positions) where positions.count == 1:
+      blobs[layer.output[0]] = blobs[names[positions[0]]]
+    case .inputs(let positions):
+      try add(layer, placed.position, positions.compactMap { blobs[names[$0]] })
     case .elements(let shape, let values):
       let shape = try Shape(shape)
       let constant = try Constant(values)

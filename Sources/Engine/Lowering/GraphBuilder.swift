@@ -19,7 +19,7 @@ struct GraphBuilder: Sendable {
   /// All layers, those inside others in them.
   let layers: [PlacedLayer]
   let byteLimit: Int
-  /// By the layer's place.
+  /// By the layer's position.
   private var implementations: [Int: CustomLayerInstance] = [:]
   var graph = Graph()
   /// Blobs that have been produced so far.
@@ -122,7 +122,7 @@ struct GraphBuilder: Sendable {
         return true
       }
     }
-    try add(layer, placed.place, inputs)
+    try add(layer, placed.position, inputs)
     return true
   }
 
@@ -135,16 +135,17 @@ struct GraphBuilder: Sendable {
     return constants.count == values.count ? constants : nil
   }
 
-  mutating func add(_ layer: NeuralNetworkLayer, _ place: Int, _ inputs: [Graph.ValueID]) throws {
+  mutating func add(_ layer: NeuralNetworkLayer, _ position: Int, _ inputs: [Graph.ValueID]) throws
+  {
     guard let parameters = layer.parameters as? any EngineLayer & LayerParameters else { return }
     let firstNode = graph.nodes.count
     // Moves the graph into the lowering and back, so that it is never copied.
     var moved = Graph()
     swap(&moved, &graph)
     var lowering = LayerLowering(
-      layer: layer, inputs: inputs, graph: consume moved, customLayer: implementations[place],
+      layer: layer, inputs: inputs, graph: consume moved, customLayer: implementations[position],
       hooks: options.hooks, byteLimit: byteLimit,
-      random: RandomSource(seed: options.seed, place: place))
+      random: RandomSource(seed: options.seed, position: position))
     if type(of: parameters).minimumRank > 0 { try lowering.giveInputsAxes() }
     let outputs =
       if let sums = parameters as? any HalfSumLayer, let first = layer.output.first,
@@ -295,7 +296,7 @@ extension GraphBuilder {
 }
 
 extension GraphBuilder.Interface {
-  /// Notes the shape of each result, by its place.
+  /// Notes the shape of each result, by its position.
   ///
   /// - Throws: `.malformed` if an image has other channels than its color space.
   mutating func setShapes(_ blobShape: (Int) -> [Int]) throws {
@@ -324,7 +325,7 @@ extension GraphBuilder {
     var found: [(index: Int, custom: Custom, make: CustomLayerRegistry.Factory)] = []
     let all = layers.flatMap(\.all)
     for placed in all {
-      let (index, layer) = (placed.place, placed.layer)
+      let (index, layer) = (placed.position, placed.layer)
       guard let custom = layer.parameters as? Custom else { continue }
       try require(
         !custom.className.isEmpty, "the class name of a custom layer is empty", layer: layer.name,

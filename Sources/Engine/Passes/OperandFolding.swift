@@ -119,10 +119,12 @@ extension MatrixWalk {
 extension PlaneGatherOperation {
   /// The same as a copy of a row-major array, if the rows and columns are evenly spaced.
   fileprivate func copy(of input: Shape) -> StridedCopyOperation? {
-    func step(_ places: [Int]) -> Int? {
-      guard let first = places.first, first >= 0, places.allSatisfy({ $0 >= 0 }) else { return nil }
-      let step = places.count > 1 ? places[1] - first : 1
-      return places.indices.allSatisfy { places[$0] == first + $0 * step } ? step : nil
+    func step(_ positions: [Int]) -> Int? {
+      guard let first = positions.first, first >= 0, positions.allSatisfy({ $0 >= 0 }) else {
+        return nil
+      }
+      let step = positions.count > 1 ? positions[1] - first : 1
+      return positions.indices.allSatisfy { positions[$0] == first + $0 * step } ? step : nil
     }
     guard let row = step(rows), let column = step(columns) else { return nil }
     return StridedCopyOperation(

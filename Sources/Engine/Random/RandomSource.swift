@@ -3,22 +3,22 @@ import LibC
 import TensorCore
 
 /// Where the random numbers of a layer come from: SplitMix64, started from the seed of the prediction,
-/// that of the layer (its place in the network where it has none), and how many runs of loops have
+/// that of the layer (its position in the network where it has none), and how many runs of loops have
 /// begun. They do not depend on the machine, the threads, or earlier predictions.
 struct RandomSource: Sendable {
   private var key: UInt64
-  private let place: Int
+  private let position: Int
 
-  /// - Parameter place: the number of the layer, those inside others counted.
-  init(seed: UInt64, place: Int) {
+  /// - Parameter position: the number of the layer, those inside others counted.
+  init(seed: UInt64, position: Int) {
     key = Self.mixed(seed)
-    self.place = place
+    self.position = position
   }
 
   /// For a layer with a seed, which is negative where it has none.
   func ofLayer(seed: Int) -> RandomSource {
     var source = self
-    source.key = Self.mixed(key ^ (seed < 0 ? ~UInt64(place) : UInt64(seed)))
+    source.key = Self.mixed(key ^ (seed < 0 ? ~UInt64(position) : UInt64(seed)))
     return source
   }
 

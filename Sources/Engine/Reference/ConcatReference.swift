@@ -4,14 +4,14 @@ import TensorCore
 extension Concat: ReferenceFormula {
   func referenceOutputs(_ inputs: [ReferenceTensor]) throws -> [ReferenceTensor] {
     try planeOutput(inputs) { p in
-      var place = p
+      var position = p
       for input in inputs {
         if sequenceConcat {
-          if place.sequence < input.sequence { return input[place] }
-          place.sequence -= input.sequence
+          if position.sequence < input.sequence { return input[position] }
+          position.sequence -= input.sequence
         } else {
-          if place.channel < input.channels { return input[place] }
-          place.channel -= input.channels
+          if position.channel < input.channels { return input[position] }
+          position.channel -= input.channels
         }
       }
       return .nan
@@ -68,13 +68,13 @@ extension Slice: ReferenceFormula {
     let start = startIndex < 0 ? startIndex + size : startIndex
     let step = effectiveStride
     return try planeOutput(inputs) { p in
-      var place = p
+      var position = p
       switch axis {
-      case .channel: place.channel = start + p.channel * step
-      case .height: place.y = start + p.y * step
-      case .width: place.x = start + p.x * step
+      case .channel: position.channel = start + p.channel * step
+      case .height: position.y = start + p.y * step
+      case .width: position.x = start + p.x * step
       }
-      return input[place]
+      return input[position]
     }
   }
 }

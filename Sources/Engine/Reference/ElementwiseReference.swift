@@ -46,9 +46,9 @@ extension DotProduct: ReferenceFormula {
       _ a: ReferenceTensor, _ b: ReferenceTensor, _ p: ReferenceTensor.Position
     ) -> Double {
       (0..<channels).reduce(0) { sum, channel in
-        var place = p
-        place.channel = channel
-        return sum + a.broadcast(place) * b.broadcast(place)
+        var position = p
+        position.channel = channel
+        return sum + a.broadcast(position) * b.broadcast(position)
       }
     }
     return try planeOutput(inputs) { p in

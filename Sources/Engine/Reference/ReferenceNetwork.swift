@@ -111,12 +111,12 @@ package struct ReferenceNetwork {
         }
       default:
         let outputs = try placed.inErrors {
-          try evaluate(layer, at: placed.place, state.values, round: state.runs.count)
+          try evaluate(layer, at: placed.position, state.values, round: state.runs.count)
         }
         for (name, output) in zip(layer.output, outputs) { state.values[name] = output }
         guard let wanted = state.wanted else { continue }
-        for name in layer.input where state.lastUse[name] == placed.place && !wanted.contains(name)
-        {
+        for name in layer.input
+        where state.lastUse[name] == placed.position && !wanted.contains(name) {
           state.values[name] = nil
         }
       }
@@ -164,9 +164,9 @@ package struct ReferenceNetwork {
     if inputs.contains(where: { $0.shape.contains(0) }) {
       switch try parameters.result(ofEmpty: inputs.map(\.shape)) {
       case .empty(let shapes): return shapes.map { ReferenceTensor(shape: $0) }
-      case .input(let place): return [inputs[place]]
-      case .inputs(let places) where places.count == 1: return [inputs[places[0]]]
-      case .inputs(let places): inputs = places.map { inputs[$0] }
+      case .input(let position): return [inputs[position]]
+      case .inputs(let positions) where positions.count == 1: return [inputs[positions[0]]]
+      case .inputs(let positions): inputs = positions.map { inputs[$0] }
       case .elements(let shape, let values):
         return [ReferenceTensor(shape: shape, values.map(Double.init))]
       }

@@ -28,9 +28,9 @@ extension Permute: ReferenceFormula {
     let input = inputs[0]
     let axes = axis.isEmpty ? [0, 1, 2, 3] : axis
     return try planeOutput(inputs) { p in
-      let place = [p.sequence, p.channel, p.y, p.x]
+      let position = [p.sequence, p.channel, p.y, p.x]
       var source = [0, 0, 0, 0]
-      for index in 0..<4 { source[axes[index]] = place[index] }
+      for index in 0..<4 { source[axes[index]] = position[index] }
       return input[source[0], p.batch, source[1], source[2], source[3]]
     }
   }

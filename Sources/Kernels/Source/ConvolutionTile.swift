@@ -134,21 +134,21 @@ struct TileOutput {
 /// Prefetches what the end of a tile adds and overwrites.
 @inline(__always)
 private func fetchTargets<let rows: Int, let columns: Int>(
-  _: Count<columns>, _ places: TileOffsets<rows>, output: UnsafeMutablePointer<Float>,
+  _: Count<columns>, _ offsets: TileOffsets<rows>, output: UnsafeMutablePointer<Float>,
   target: TileOutput, residual: UnsafePointer<Float>?
 ) {
   // Narrower vectors are stored slowly enough without it.
   #if KERNELS_AVX512
     for r in 0..<rows {
       for c in 0..<columns {
-        vector_prefetch(output + (places.output(r) &+ c &* target.vectorStride))
+        vector_prefetch(output + (offsets.output(r) &+ c &* target.vectorStride))
       }
     }
   #endif
   guard let residual else { return }
   for r in 0..<rows where r % blocksPerLine == 0 {
     for c in 0..<columns {
-      vector_prefetch(residual + (places.residual(r) &+ c &* target.residualVectorStride))
+      vector_prefetch(residual + (offsets.residual(r) &+ c &* target.residualVectorStride))
     }
   }
 }
@@ -174,7 +174,7 @@ struct TileTask {
 /// Computes one tile: start, sum, epilogue, store.
 @inline(__always)
 func computeTile<let rows: Int, let columns: Int, let steps: Int>(
-  _ count: Count<columns>, _ steps: Count<steps>, _ task: TileTask, _ places: TileOffsets<rows>,
+  _ count: Count<columns>, _ steps: Count<steps>, _ task: TileTask, _ offsets: TileOffsets<rows>,
   ahead: TileAhead
 ) {
   let source = task.source
@@ -184,7 +184,7 @@ func computeTile<let rows: Int, let columns: Int, let steps: Int>(
   if target.accumulates {
     for r in 0..<rows {
       for c in 0..<columns {
-        tile[r][c] = load(output + (places.output(r) &+ c &* target.vectorStride))
+        tile[r][c] = load(output + (offsets.output(r) &+ c &* target.vectorStride))
       }
     }
   } else if let bias = task.bias {
@@ -194,9 +194,9 @@ func computeTile<let rows: Int, let columns: Int, let steps: Int>(
     }
   }
 
-  fetchTargets(count, places, output: output, target: target, residual: task.residual)
+  fetchTargets(count, offsets, output: output, target: target, residual: task.residual)
   var sums = PartialSums<rows, columns>(partLength: source.partLength, run: source.run)
-  let input = TileInputs(task.input, places)
+  let input = TileInputs(task.input, offsets)
   var ahead = ahead
   var run = TileRun(first: 0, count: source.run, weights: task.weights)
   var runsLeft = source.runsPerRow
@@ -230,14 +230,14 @@ func computeTile<let rows: Int, let columns: Int, let steps: Int>(
   if let residual = task.residual {
     for r in 0..<rows {
       for c in 0..<columns {
-        tile[r][c] += load(residual + (places.residual(r) &+ c &* target.residualVectorStride))
+        tile[r][c] += load(residual + (offsets.residual(r) &+ c &* target.residualVectorStride))
       }
     }
   }
   activate(&tile, task.epilogue.activation, channel: task.channel)
   for r in 0..<rows {
     for c in 0..<columns {
-      store(tile[r][c], output + (places.output(r) &+ c &* target.vectorStride))
+      store(tile[r][c], output + (offsets.output(r) &+ c &* target.vectorStride))
     }
   }
 }

@@ -3,7 +3,7 @@ import KernelInterface
 
 /// The positions of the codes from column `k` on in a `FixedRow`: their high and low parts.
 @inline(__always)
-func fixedPlaces(
+func fixedAddresses(
   _ row: UnsafeRawPointer, _ k: Int
 ) -> (high: UnsafeRawPointer, low: UnsafeRawPointer) {
   let block = k & -FixedRow.blockColumns
@@ -13,7 +13,7 @@ func fixedPlaces(
 /// One vector of codes of a `FixedRow`, starting at column `k`, a multiple of the vector's lanes.
 @inline(__always)
 func loadFixed(_ row: UnsafeRawPointer, _ k: Int) -> Vector {
-  let (high, low) = fixedPlaces(row, k)
+  let (high, low) = fixedAddresses(row, k)
   return vector_from_int(vector_load_fixed(high, low))
 }
 
@@ -45,7 +45,7 @@ extension Table {
       var k = block
       while k < block &+ FixedRow.blockColumns {
         let codes = fixedCodes(source, columns, k, inverse)
-        let (high, low) = fixedPlaces(packed, k)
+        let (high, low) = fixedAddresses(packed, k)
         vector_store_fixed(
           codes, UnsafeMutableRawPointer(mutating: high), UnsafeMutableRawPointer(mutating: low))
         magnitudes = magnitudes &+ shiftRight(vector_maximum(codes, .zero &- codes), 8)

@@ -47,17 +47,17 @@ struct TileWalk {
   @inline(__always)
   mutating func next<let rows: Int>(_: Count<rows>) -> TileOffsets<rows> {
     #if KERNELS_AVX512
-      let places = TileOffsets<rows>(self)
+      let offsets = TileOffsets<rows>(self)
       input &+= rows &* pixels.input.column
       output &+= rows &* pixels.output.column
       residual &+= rows &* pixels.residual.column
-      return places
+      return offsets
     #else
-      var places = TileOffsets<rows>(step: pixels.input.column)
+      var offsets = TileOffsets<rows>(step: pixels.input.column)
       for r in 0..<rows {
-        places.inputs[r] = input
-        places.outputs[r] = output
-        places.residuals[r] = residual
+        offsets.inputs[r] = input
+        offsets.outputs[r] = output
+        offsets.residuals[r] = residual
         column &+= 1
         // All bits set if another pixel of the row follows; a branch would be mispredicted at the
         // end of each row.
@@ -67,7 +67,7 @@ struct TileWalk {
         output &+= step(pixels.output, follows)
         residual &+= step(pixels.residual, follows)
       }
-      return places
+      return offsets
     #endif
   }
 
@@ -125,13 +125,13 @@ struct TileInputs<let rows: Int> {
   #endif
 
   @inline(__always)
-  init(_ input: UnsafePointer<Float>, _ places: TileOffsets<rows>) {
-    step = places.step
+  init(_ input: UnsafePointer<Float>, _ offsets: TileOffsets<rows>) {
+    step = offsets.step
     #if KERNELS_AVX512
-      first = input + places.input(0)
+      first = input + offsets.input(0)
     #else
       pixels = InlineArray(repeating: input)
-      for r in 0..<rows { pixels[r] = input + places.input(r) }
+      for r in 0..<rows { pixels[r] = input + offsets.input(r) }
     #endif
   }
 

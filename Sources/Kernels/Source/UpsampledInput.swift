@@ -42,10 +42,10 @@ private func transformInput(
   while channel < a.blocks.upperBound &* channelBlock {
     let plane =
       a.input.base + (channel / channelBlock &* a.input.strides.block &+ channel % channelBlock)
-    var place = UpsampledTile(tiles)
+    var location = UpsampledTile(tiles)
     var tile = 0
     while tile < tiles.count {
-      let (row, column) = (place.row &- 1, place.column &- 1)
+      let (row, column) = (location.row &- 1, location.column &- 1)
       let source = plane + (row &* a.input.strides.row &+ column &* channelBlock)
       let target = PointBuffer(
         a.transformed + (tile &* a.transformedStrides.tile &+ channel),
@@ -63,7 +63,7 @@ private func transformInput(
             ? load(source + (y &* a.input.strides.row &+ x &* channelBlock)) : .zero
         }
       }
-      place.advance()
+      location.advance()
       tile &+= 1
     }
     channel &+= lanes

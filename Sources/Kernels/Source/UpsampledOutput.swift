@@ -12,7 +12,7 @@ extension Table {
       var lane = 0
       while lane < channelBlock {
         let bias = a.epilogue.bias.map { load($0 + lane) } ?? .zero
-        var place = UpsampledTile(tiles)
+        var location = UpsampledTile(tiles)
         var tile = 0
         while tile < tiles.count {
           // [column][row], after the first of the two axes.
@@ -22,7 +22,7 @@ extension Table {
             for x in 0..<5 { half[x &* 6 &+ y] = line[x] }
             m += 6 &* pointStride
           }
-          let (row, column) = (place.row &- phaseY, place.column &- phaseX)
+          let (row, column) = (location.row &- phaseY, location.column &- phaseX)
           for x in 0..<5 {
             let from = half + 6 &* x
             let line = phaseOutput { from[$0] }
@@ -38,7 +38,7 @@ extension Table {
               store(pixels[y][0], target + 2 &* y &* rowStride)
             }
           }
-          place.advance()
+          location.advance()
           tile &+= 1
         }
         lane &+= lanes

@@ -61,16 +61,16 @@ private struct InputTransform: WinogradTask {
     while channel < end {
       // Results in the same cache line are written together.
       let next = min(channel &+ lineFloats, end)
-      var place = first
+      var location = first
       var tile = 0
       while tile < tiles.count {
         let target = a.transformed + tile &* a.transformedStrides.tile
         var own = channel
         while own < next {
-          transform(V.self, H.self, place, channel: own, to: target + own)
+          transform(V.self, H.self, location, channel: own, to: target + own)
           own &+= lanes
         }
-        place.advance()
+        location.advance()
         tile &+= 1
       }
       channel = next
@@ -80,14 +80,14 @@ private struct InputTransform: WinogradTask {
   /// Transforms one vector of channels of one tile.
   @inline(__always)
   private func transform<V: WinogradTransform, H: WinogradTransform>(
-    _: V.Type, _: H.Type, _ place: WinogradTile, channel: Int,
+    _: V.Type, _: H.Type, _ location: WinogradTile, channel: Int,
     to target: UnsafeMutablePointer<Float>
   ) {
-    let rows = tiles.rows &+ V.taps &- 1 &- place.row
-    let columns = tiles.width &+ H.taps &- 1 &- place.column
+    let rows = tiles.rows &+ V.taps &- 1 &- location.row
+    let columns = tiles.width &+ H.taps &- 1 &- location.column
     let block: Int = channel / channelBlock &* a.input.strides.block &+ channel % channelBlock
-    let pixel: Int = place.row &* a.input.strides.row &+ place.column &* channelBlock
-    let source = a.input.base + (place.image &* a.input.strides.image &+ block &+ pixel)
+    let pixel: Int = location.row &* a.input.strides.row &+ location.column &* channelBlock
+    let source = a.input.base + (location.image &* a.input.strides.image &+ block &+ pixel)
     fetchAhead(source, rows: V.points, from: H.points &+ H.outputs, columns: H.outputs)
     let points = PointBuffer(target, stride: a.transformedStrides.point)
     if rows >= V.points && columns >= H.points {

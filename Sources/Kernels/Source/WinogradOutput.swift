@@ -107,17 +107,17 @@ private struct OutputTransform: WinogradTask {
 
   @inline(__always)
   func run<V: WinogradTransform, H: WinogradTransform>(_: V.Type, _: H.Type) {
-    var place = WinogradTile(a.transformed.tiles)
+    var location = WinogradTile(a.transformed.tiles)
     var tile = 0
     while tile < a.transformed.tiles.count {
       var column = 0
       while column < width {
         transform(
-          V.self, H.self, place, channel: firstChannel &+ column,
+          V.self, H.self, location, channel: firstChannel &+ column,
           products: products + (tile &* width &+ column))
         column &+= lanes
       }
-      place.advance()
+      location.advance()
       tile &+= 1
     }
   }
@@ -125,21 +125,21 @@ private struct OutputTransform: WinogradTask {
   /// Transforms one vector of channels of one tile.
   @inline(__always)
   private func transform<V: WinogradTransform, H: WinogradTransform>(
-    _: V.Type, _: H.Type, _ place: WinogradTile, channel: Int, products: UnsafePointer<Float>
+    _: V.Type, _: H.Type, _ location: WinogradTile, channel: Int, products: UnsafePointer<Float>
   ) {
-    let rows = a.transformed.tiles.rows &- place.row
-    let columns = a.transformed.tiles.width &- place.column
+    let rows = a.transformed.tiles.rows &- location.row
+    let columns = a.transformed.tiles.width &- location.column
     let block = channel / channelBlock
     let lane = channel % channelBlock
     let shift = a.poolsMaximum ? 1 : 0
-    let (row, column) = (place.row &>> shift, place.column &>> shift)
+    let (row, column) = (location.row &>> shift, location.column &>> shift)
     let pixel: Int = row &* a.output.strides.row &+ column &* channelBlock &+ lane
-    let plane: Int = place.image &* a.output.strides.image &+ block &* a.output.strides.block
+    let plane: Int = location.image &* a.output.strides.image &+ block &* a.output.strides.block
     let output = a.output.base + (plane &+ pixel)
     let residual = a.epilogue.residual.map {
       let strides = a.epilogue.residualStrides
-      let pixel: Int = place.row &* strides.row &+ place.column &* channelBlock &+ lane
-      return $0 + (place.image &* strides.image &+ block &* strides.block &+ pixel)
+      let pixel: Int = location.row &* strides.row &+ location.column &* channelBlock &+ lane
+      return $0 + (location.image &* strides.image &+ block &* strides.block &+ pixel)
     }
     let bias = a.epilogue.bias.map { load($0 + channel) } ?? .zero
     for x in 0..<H.points {

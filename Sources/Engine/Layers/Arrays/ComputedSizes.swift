@@ -23,7 +23,7 @@ extension SliceBySize: EngineLayer {
     let walk = try AxisWalk(layer.inputShapes[0], axis)
     let size = size
     let operation = ArrayOperation(kind: "slice", units: walk.outer) { buffers, unit in
-      let start = min(buffers.inputs[1][0].place(in: walk.length), walk.length - size)
+      let start = min(buffers.inputs[1][0].position(in: walk.length), walk.length - size)
       (buffers.output + unit * size * walk.inner).update(
         from: buffers.input + (unit * walk.length + start) * walk.inner, count: size * walk.inner)
     }
@@ -38,8 +38,8 @@ extension WhereNonZero: EngineLayer {
     let (rows, rank) = (shape.dimensions[0], input.rank)
     let operation = ArrayOperation(kind: "places", units: 1) { buffers, _ in
       var row = 0
-      for place in 0..<input.count where buffers.input[place] != 0 && row < rows {
-        var rest = place
+      for position in 0..<input.count where buffers.input[position] != 0 && row < rows {
+        var rest = position
         for axis in (0..<rank).reversed() {
           buffers.output[row * rank + axis] = Float(rest % input.dimensions[axis])
           rest /= input.dimensions[axis]

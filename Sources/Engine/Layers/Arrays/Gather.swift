@@ -4,7 +4,7 @@ import TensorCore
 extension Float {
   /// The position in 0 ..< length for this number: negative numbers count from the end, and numbers
   /// out of range give the nearest position.
-  func place(in length: Int) -> Int {
+  func position(in length: Int) -> Int {
     guard isFinite, magnitude < 1e9 else { return self > 0 ? length - 1 : 0 }
     let whole = Int(rounded(.down))
     return min(max(whole < 0 ? whole + length : whole, 0), length - 1)
@@ -24,8 +24,8 @@ extension Gather: EngineLayer {
       let source = buffers.inputs[0] + unit * length * inner
       let target = buffers.output + unit * count * inner
       for index in 0..<count {
-        let place = buffers.inputs[1][index].place(in: length)
-        (target + index * inner).update(from: source + place * inner, count: inner)
+        let position = buffers.inputs[1][index].position(in: length)
+        (target + index * inner).update(from: source + position * inner, count: inner)
       }
     }
     return [layer.add(operation, layer.inputs, shape)]
@@ -40,11 +40,13 @@ extension GatherND: EngineLayer {
     let inner = input[depth...].reduce(1, *)
     let count = layer.inputShapes[1].count / depth
     let operation = ArrayOperation(kind: "gather", units: count) { buffers, unit in
-      var place = 0
+      var position = 0
       for axis in 0..<depth {
-        place = place * input[axis] + buffers.inputs[1][unit * depth + axis].place(in: input[axis])
+        position =
+          position * input[axis] + buffers.inputs[1][unit * depth + axis].position(in: input[axis])
       }
-      (buffers.output + unit * inner).update(from: buffers.inputs[0] + place * inner, count: inner)
+      (buffers.output + unit * inner).update(
+        from: buffers.inputs[0] + position * inner, count: inner)
     }
     return [layer.add(operation, layer.inputs, shape)]
   }
@@ -63,8 +65,8 @@ extension GatherAlongAxis: EngineLayer {
       let source = buffers.inputs[0] + unit * length * inner
       let start = unit * count * inner
       for index in 0..<count * inner {
-        let place = buffers.inputs[1][start + index].place(in: length)
-        buffers.output[start + index] = source[place * inner + index % inner]
+        let position = buffers.inputs[1][start + index].position(in: length)
+        buffers.output[start + index] = source[position * inner + index % inner]
       }
     }
     return [layer.add(operation, layer.inputs, shape)]
@@ -80,7 +82,7 @@ extension EmbeddingND: EngineLayer {
       FloatValues(bytes: words).shaped([count, size]).transposed([1, 0]),
       bias: hasBias ? try layer.values(bias, [size], "bias").array() : nil)
     let operation = ArrayOperation(kind: "embedding", units: shape.count / size) { buffers, unit in
-      let word = buffers.input[unit].place(in: count)
+      let word = buffers.input[unit].position(in: count)
       table.copy(word, to: buffers.output + unit * size)
     }
     return [layer.add(operation, layer.inputs, shape)]
@@ -99,8 +101,8 @@ extension OneHot: EngineLayer {
       let target = buffers.output + unit * length * inner
       target.update(repeating: off, count: length * inner)
       for index in 0..<inner {
-        let place = buffers.input[unit * inner + index]
-        if place >= 0, place < Float(length) { target[Int(place) * inner + index] = on }
+        let position = buffers.input[unit * inner + index]
+        if position >= 0, position < Float(length) { target[Int(position) * inner + index] = on }
       }
     }
     return [layer.add(operation, layer.inputs, shape)]

@@ -12,24 +12,25 @@ extension NonMaximumSuppression: EngineLayer {
     let operation = ArrayOperation(kind: "suppression", units: boxes[0]) { buffers, item in
       let boxes = buffers.inputs[0] + item * count * 4
       let scores = buffers.inputs[1] + item * count * classes
-      let places = settings.places(boxes, scores, count: count, classes: classes)
+      let positions = settings.positions(boxes, scores, count: count, classes: classes)
       for (output, width) in zip(buffers.outputs, [4, classes, 1]) {
         (output + item * kept * width).update(
           repeating: width == 1 && output == buffers.outputs[2] ? -1 : 0, count: kept * width)
       }
-      for (index, place) in places.enumerated() {
-        (buffers.outputs[0] + (item * kept + index) * 4).update(from: boxes + place * 4, count: 4)
+      for (index, position) in positions.enumerated() {
+        (buffers.outputs[0] + (item * kept + index) * 4).update(
+          from: boxes + position * 4, count: 4)
         (buffers.outputs[1] + (item * kept + index) * classes).update(
-          from: scores + place * classes, count: classes)
-        buffers.outputs[2][item * kept + index] = Float(place)
+          from: scores + position * classes, count: classes)
+        buffers.outputs[2][item * kept + index] = Float(position)
       }
-      buffers.outputs[3][item] = Float(places.count)
+      buffers.outputs[3][item] = Float(positions.count)
     }
     return layer.add(operation, layer.inputs, shapes)
   }
 
   /// The boxes to keep, best first.
-  private func places(
+  private func positions(
     _ boxes: UnsafePointer<Float>, _ scores: UnsafePointer<Float>, count: Int, classes: Int
   ) -> [Int] {
     var best = [(score: Float, type: Int)](repeating: (-.infinity, 0), count: count)

@@ -45,18 +45,20 @@ extension LayerLowering {
     let givesValues = count != nil
     let operation = ArrayOperation(kind: "sort", units: walk.lines) { buffers, line in
       let values = buffers.input + walk.start(line, length: walk.length)
-      func value(_ place: Int) -> Float { values[place &* walk.inner] }
+      func value(_ position: Int) -> Float { values[position &* walk.inner] }
       // Equal elements keep their order.
-      let places = (0..<walk.length).sorted { a, b in
+      let positions = (0..<walk.length).sorted { a, b in
         let (x, y) = (value(a), value(b))
         return x == y || x.isNaN || y.isNaN ? a < b : descending ? x > y : x < y
       }
       let start = walk.start(line, length: kept)
       for index in 0..<kept {
         let target = start + index * walk.inner
-        if givesValues { buffers.outputs[0][target] = value(places[index]) }
+        if givesValues { buffers.outputs[0][target] = value(positions[index]) }
         let output = givesValues ? 1 : 0
-        if output < buffers.outputs.count { buffers.outputs[output][target] = Float(places[index]) }
+        if output < buffers.outputs.count {
+          buffers.outputs[output][target] = Float(positions[index])
+        }
       }
     }
     return add(operation, inputs, shapes)
@@ -97,10 +99,10 @@ extension CumSum: EngineLayer {
       let start = walk.start(line, length: walk.length)
       var total = 0.0
       for index in 0..<walk.length {
-        let place = start + (reverses ? walk.length - 1 - index : index) * walk.inner
+        let position = start + (reverses ? walk.length - 1 - index : index) * walk.inner
         let before = total
-        total += Double(buffers.input[place])
-        buffers.output[place] = Float(excludes ? before : total)
+        total += Double(buffers.input[position])
+        buffers.output[position] = Float(excludes ? before : total)
       }
     }
     return [layer.add(operation, layer.inputs, shape)]

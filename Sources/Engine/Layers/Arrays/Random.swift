@@ -24,7 +24,7 @@ struct RandomOperation: NodeOperation {
   }
 }
 
-/// A layer whose elements are random numbers, each by its place.
+/// A layer whose elements are random numbers, each by its position.
 protocol RandomArrayLayer: EngineLayer, RandomLayer {}
 
 extension RandomArrayLayer {

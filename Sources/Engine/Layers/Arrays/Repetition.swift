@@ -71,13 +71,14 @@ extension ConstantPad: EngineLayer {
   private func padding(
     _ borders: [(before: Int, after: Int)], _ input: Shape
   ) -> PlaneGatherOperation {
-    func places(_ axis: Int, _ size: Int) -> [Int] {
+    func positions(_ axis: Int, _ size: Int) -> [Int] {
       let border = borders[borders.count - 2 + axis]
       return [Int](repeating: -1, count: border.before) + Array(0..<size)
         + [Int](repeating: -1, count: border.after)
     }
     var operation = PlaneGatherOperation(
-      kind: "pad", rows: places(0, input.height), columns: places(1, input.width), fill: value)
+      kind: "pad", rows: positions(0, input.height), columns: positions(1, input.width), fill: value
+    )
     if value == 0 {
       operation.border = (
         top: borders[borders.count - 2].before, left: borders[borders.count - 1].before

@@ -10,9 +10,9 @@ extension ReverseSeq: EngineLayer {
       let count = buffers.inputs[1][unit / run % batch.length]
       let reversed = count > 0 ? Int(min(count, Float(sequence.length))) : 0
       let start = unit * sequence.length * sequence.inner
-      for place in 0..<sequence.length {
-        let source = place < reversed ? reversed - 1 - place : place
-        (buffers.output + start + place * sequence.inner).update(
+      for position in 0..<sequence.length {
+        let source = position < reversed ? reversed - 1 - position : position
+        (buffers.output + start + position * sequence.inner).update(
           from: buffers.input + start + source * sequence.inner, count: sequence.inner)
       }
     }

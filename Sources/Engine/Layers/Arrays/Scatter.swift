@@ -44,8 +44,9 @@ extension Scatter: EngineLayer {
       target, buffers, unit in
       let updates = buffers.inputs[2] + unit * count * walk.inner
       for index in 0..<count {
-        let place = buffers.inputs[1][index].place(in: walk.length)
-        mode.combine(target + place * walk.inner, updates + index * walk.inner, count: walk.inner)
+        let position = buffers.inputs[1][index].position(in: walk.length)
+        mode.combine(
+          target + position * walk.inner, updates + index * walk.inner, count: walk.inner)
       }
     }
   }
@@ -61,12 +62,13 @@ extension ScatterND: EngineLayer {
     let mode = mode
     return try layer.scattered(1, length: shape.count) { target, buffers, _ in
       for index in 0..<count {
-        var place = 0
+        var position = 0
         for axis in 0..<depth {
-          place =
-            place * sizes[axis] + buffers.inputs[1][index * depth + axis].place(in: sizes[axis])
+          position =
+            position * sizes[axis]
+            + buffers.inputs[1][index * depth + axis].position(in: sizes[axis])
         }
-        mode.combine(target + place * inner, buffers.inputs[2] + index * inner, count: inner)
+        mode.combine(target + position * inner, buffers.inputs[2] + index * inner, count: inner)
       }
     }
   }
@@ -82,9 +84,9 @@ extension ScatterAlongAxis: EngineLayer {
       target, buffers, unit in
       let start = unit * count
       for index in 0..<count {
-        let place = buffers.inputs[1][start + index].place(in: walk.length)
+        let position = buffers.inputs[1][start + index].position(in: walk.length)
         mode.combine(
-          target + place * walk.inner + index % walk.inner, buffers.inputs[2] + start + index,
+          target + position * walk.inner + index % walk.inner, buffers.inputs[2] + start + index,
           count: 1)
       }
     }

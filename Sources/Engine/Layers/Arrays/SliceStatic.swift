@@ -14,11 +14,11 @@ extension LayerLowering {
     }
     if (3...5).contains(rank), isWhole {
       // Rows and columns can be taken from planes with any layout.
-      let places = ranges.suffix(2).map { range in
+      let positions = ranges.suffix(2).map { range in
         (0..<range.count).map { range.start + $0 * range.step }
       }
       let part = try Shape(ranges.map(\.count))
-      let operation = PlaneGatherOperation(kind: "slice", rows: places[0], columns: places[1])
+      let operation = PlaneGatherOperation(kind: "slice", rows: positions[0], columns: positions[1])
       return try view(add(operation, [inputs[0]], part), shape)
     }
     let steps = Tensor.strides(input.dimensions)

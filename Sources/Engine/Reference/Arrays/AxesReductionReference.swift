@@ -19,8 +19,8 @@ extension ReductionReference {
     }
     var groups: [[Int]: [Double]] = [:]
     _ = ReferenceTensor.indexed(input.shape) { index in
-      let place = zip(index, isReduced).map { $1 ? 0 : $0 }
-      groups[place, default: []].append(input[index: index])
+      let element = zip(index, isReduced).map { $1 ? 0 : $0 }
+      groups[element, default: []].append(input[index: index])
       return 0
     }
     let kept = zip(input.shape, isReduced).map { $1 ? 1 : $0 }
@@ -100,10 +100,10 @@ extension SoftmaxND: ReferenceFormula {
     let axis = try ArrayShape.axis(axis, rank: shape.count)
     let input = inputs[0]
     return try arrayOutput(inputs) { index in
-      var place = index
+      var element = index
       let row = (0..<shape[axis]).map { position in
-        place[axis] = position
-        return input[index: place]
+        element[axis] = position
+        return input[index: element]
       }
       let largest = row.max() ?? 0
       return exp(input[index: index] - largest) / row.reduce(0) { $0 + exp($1 - largest) }
@@ -175,7 +175,7 @@ extension ReferenceTensor {
   /// An element of one of the matrices, which are repeated along axes of length 1.
   fileprivate func broadcast(matrix: [Int], _ batch: [Int]) -> Double {
     let axes = shape.dropLast(matrix.count)
-    let place = zip(batch.suffix(axes.count), axes).map { $1 == 1 ? 0 : $0 }
-    return self[index: place + matrix]
+    let element = zip(batch.suffix(axes.count), axes).map { $1 == 1 ? 0 : $0 }
+    return self[index: element + matrix]
   }
 }

@@ -35,11 +35,11 @@ extension SliceBySize: ReferenceFormula {
 
 extension WhereNonZero: ReferenceFormula {
   func referenceOutputs(_ inputs: [ReferenceTensor]) throws -> [ReferenceTensor] {
-    var places: [Double] = []
+    var positions: [Double] = []
     _ = ReferenceTensor.indexed(inputs[0].shape) { index in
-      if inputs[0][index: index] != 0 { places += index.map(Double.init) }
+      if inputs[0][index: index] != 0 { positions += index.map(Double.init) }
       return 0
     }
-    return [ReferenceTensor(shape: try outputShape(inputs), places)]
+    return [ReferenceTensor(shape: try outputShape(inputs), positions)]
   }
 }

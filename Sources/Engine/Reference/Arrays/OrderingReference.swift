@@ -3,11 +3,11 @@ import TensorCore
 
 extension ReferenceTensor {
   /// Positions along an axis sorted by their elements; equal elements keep their order.
-  fileprivate func places(_ axis: Int, descending: Bool) -> ([Int]) -> [Int] {
+  fileprivate func positions(_ axis: Int, descending: Bool) -> ([Int]) -> [Int] {
     { line in
-      let values = (0..<shape[axis]).map { place in
+      let values = (0..<shape[axis]).map { position in
         var index = line
-        index[axis] = place
+        index[axis] = position
         return self[index: index]
       }
       return values.indices.sorted { a, b in
@@ -21,7 +21,7 @@ extension ReferenceTensor {
   fileprivate func extremum(_ axis: Int, descending: Bool, _ shape: [Int]) -> ReferenceTensor {
     var kept = self.shape
     kept[axis] = 1
-    let order = places(axis, descending: descending)
+    let order = positions(axis, descending: descending)
     return ReferenceTensor.indexed(kept) { Double(order($0)[0]) }.reshaped(shape)
   }
 }
@@ -44,14 +44,14 @@ extension TopK: ReferenceFormula {
   func referenceOutputs(_ inputs: [ReferenceTensor]) throws -> [ReferenceTensor] {
     let shape = try outputShape(inputs)
     let axis = try ArrayShape.axis(axis, rank: shape.count)
-    let order = inputs[0].places(axis, descending: !useBottomK)
-    let places = ReferenceTensor.indexed(shape) { Double(order($0)[$0[axis]]) }
+    let order = inputs[0].positions(axis, descending: !useBottomK)
+    let positions = ReferenceTensor.indexed(shape) { Double(order($0)[$0[axis]]) }
     let values = ReferenceTensor.indexed(shape) { index in
       var source = index
-      source[axis] = Int(places[index: index])
+      source[axis] = Int(positions[index: index])
       return inputs[0][index: source]
     }
-    return [values, places]
+    return [values, positions]
   }
 }
 
@@ -59,7 +59,7 @@ extension ArgSort: ReferenceFormula {
   func referenceOutputs(_ inputs: [ReferenceTensor]) throws -> [ReferenceTensor] {
     let shape = try outputShape(inputs)
     let axis = try ArrayShape.axis(axis, rank: shape.count)
-    let order = inputs[0].places(axis, descending: descending)
+    let order = inputs[0].positions(axis, descending: descending)
     return [ReferenceTensor.indexed(shape) { Double(order($0)[$0[axis]]) }]
   }
 }
@@ -69,8 +69,8 @@ extension CumSum: ReferenceFormula {
     let shape = try outputShape(inputs)
     let axis = try ArrayShape.axis(axis, rank: shape.count)
     return try arrayOutput(inputs) { index in
-      let place = index[axis]
-      let others = reverse ? place + 1..<shape[axis] : 0..<place
+      let position = index[axis]
+      let others = reverse ? position + 1..<shape[axis] : 0..<position
       let own = excludeFinalSum ? 0 : inputs[0][index: index]
       return others.reduce(own) { sum, other in
         var source = index

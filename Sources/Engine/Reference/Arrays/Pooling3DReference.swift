@@ -19,16 +19,16 @@ extension Pooling3D: ReferenceFormula {
       }
     }
     return try arrayOutput(inputs) { index in
-      let places = (0..<3).map { (axis) -> Range<Int> in
+      let positions = (0..<3).map { (axis) -> Range<Int> in
         let start = index[axis + 2] * strides[axis] - leading[axis]
         let size = input.shape[axis + 2]
         return Swift.max(
           0, Swift.min(size, start))..<Swift.max(0, Swift.min(size, start + kernels[axis]))
       }
       var values: [Double] = []
-      for z in places[0] {
-        for y in places[1] {
-          for x in places[2] { values.append(input[index: [index[0], index[1], z, y, x]]) }
+      for z in positions[0] {
+        for y in positions[1] {
+          for x in positions[2] { values.append(input[index: [index[0], index[1], z, y, x]]) }
         }
       }
       if type == .max { return values.max() ?? -.infinity }

@@ -4,11 +4,11 @@ import TensorCore
 extension ReferenceSettings {
   /// The numbers of the layer that is computed.
   fileprivate func numbers(_ layerSeed: Int) -> RandomNumbers {
-    RandomSource(seed: seed, place: layerIndex).ofLayer(seed: layerSeed).numbers(round: round)
+    RandomSource(seed: seed, position: layerIndex).ofLayer(seed: layerSeed).numbers(round: round)
   }
 }
 
-/// Each element from its place; the numbers themselves are defined, not approximated.
+/// Each element from its position; the numbers themselves are defined, not approximated.
 protocol RandomReference: ReferenceLayer, RandomLayer {}
 
 extension RandomReference {
@@ -43,9 +43,9 @@ extension CategoricalDistribution: ReferenceLayer {
     return [
       ReferenceTensor(
         shape: shape,
-        (0..<count).map { place in
-          let sums = rows[place / numSamples]
-          let target = numbers.unit(place) * (sums.last ?? 0)
+        (0..<count).map { position in
+          let sums = rows[position / numSamples]
+          let target = numbers.unit(position) * (sums.last ?? 0)
           return Double(sums.firstIndex { $0 > target } ?? classes - 1)
         })
     ]

@@ -9,8 +9,10 @@ extension ReverseSeq: ReferenceFormula {
     return try arrayOutput(inputs) { index in
       let length = inputs[1].elements[index[batch]]
       var source = index
-      let places = (0..<inputs[0].shape[sequence]).prefix { Double($0 + 1) <= length }
-      if places.contains(index[sequence]) { source[sequence] = places.count - 1 - index[sequence] }
+      let positions = (0..<inputs[0].shape[sequence]).prefix { Double($0 + 1) <= length }
+      if positions.contains(index[sequence]) {
+        source[sequence] = positions.count - 1 - index[sequence]
+      }
       return inputs[0][index: source]
     }
   }

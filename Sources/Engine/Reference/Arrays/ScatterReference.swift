@@ -16,10 +16,10 @@ extension ScatterMode {
 }
 
 extension ReferenceTensor {
-  /// A place along an axis of `length`, from the end where it is negative, or the nearest one.
-  fileprivate func place(_ index: [Int], in length: Int) -> Int {
-    let place = self[index: index].rounded(.down)
-    return Int(min(max(place < 0 ? place + Double(length) : place, 0), Double(length - 1)))
+  /// A position along an axis of `length`, from the end where it is negative, or the nearest one.
+  fileprivate func position(_ index: [Int], in length: Int) -> Int {
+    let position = self[index: index].rounded(.down)
+    return Int(min(max(position < 0 ? position + Double(length) : position, 0), Double(length - 1)))
   }
 
   /// The array with each element of `updates` combined where `target` says.
@@ -46,8 +46,8 @@ extension Scatter: ReferenceFormula {
     let updates = inputs[2].reshaped(updated)
     return inputs[0].scattering(updates, mode) { index in
       var target = index
-      let place = inputs[1].place(Array(index[axis..<axis + rank]), in: shape[axis])
-      target.replaceSubrange(axis..<axis + rank, with: [place])
+      let position = inputs[1].position(Array(index[axis..<axis + rank]), in: shape[axis])
+      target.replaceSubrange(axis..<axis + rank, with: [position])
       return target
     }
   }
@@ -56,12 +56,12 @@ extension Scatter: ReferenceFormula {
 extension ScatterND: ReferenceFormula {
   func referenceOutputs(_ inputs: [ReferenceTensor]) throws -> [ReferenceTensor] {
     let shape = try outputShape(inputs)
-    let places = inputs[1]
-    let (rank, depth) = (places.shape.count - 1, places.shape[places.shape.count - 1])
-    let parts = places.shape.dropLast() + shape.dropFirst(depth)
+    let positions = inputs[1]
+    let (rank, depth) = (positions.shape.count - 1, positions.shape[positions.shape.count - 1])
+    let parts = positions.shape.dropLast() + shape.dropFirst(depth)
     let updates = inputs[2].reshaped(parts.isEmpty ? [1] : Array(parts))
     return inputs[0].scattering(updates, mode) { index in
-      (0..<depth).map { places.place(index.prefix(rank) + [$0], in: shape[$0]) }
+      (0..<depth).map { positions.position(index.prefix(rank) + [$0], in: shape[$0]) }
         + index.dropFirst(rank).prefix(shape.count - depth)
     }
   }
@@ -73,7 +73,7 @@ extension ScatterAlongAxis: ReferenceFormula {
     let axis = try ArrayShape.axis(axis, rank: shape.count)
     return inputs[0].scattering(inputs[2].reshaped(inputs[1].shape), mode) { index in
       var target = index
-      target[axis] = inputs[1].place(index, in: shape[axis])
+      target[axis] = inputs[1].position(index, in: shape[axis])
       return target
     }
   }

@@ -5,31 +5,31 @@ extension SliceStatic: ReferenceFormula {
   func referenceOutputs(_ inputs: [ReferenceTensor]) throws -> [ReferenceTensor] {
     let shape = try outputShape(inputs)
     let input = inputs[0]
-    let places = input.shape.indices.map { self.places($0, length: input.shape[$0]) }
-    let part = ReferenceTensor.indexed(places.map(\.count)) { index in
-      input[index: zip(places, index).map { $0[$1] }]
+    let positions = input.shape.indices.map { self.positions($0, length: input.shape[$0]) }
+    let part = ReferenceTensor.indexed(positions.map(\.count)) { index in
+      input[index: zip(positions, index).map { $0[$1] }]
     }
     return [part.reshaped(shape)]
   }
 
   /// The positions that a Python slice visits along an axis from `begin` to before `end`.
-  private func places(_ axis: Int, length: Int) -> [Int] {
-    func counted(_ place: Int) -> Int { place < 0 ? place + length : place }
+  private func positions(_ axis: Int, length: Int) -> [Int] {
+    func counted(_ position: Int) -> Int { position < 0 ? position + length : position }
     if !squeezeMasks.isEmpty, squeezeMasks[axis] {
       return [beginMasks[axis] ? 0 : counted(beginIds[axis])]
     }
     let isForward = strides[axis] > 0
     let (low, high) = (0, length - 1)
     let end = endMasks[axis] ? (isForward ? length : -1) : counted(endIds[axis])
-    var place = counted(beginIds[axis])
-    if beginMasks[axis] { place = isForward ? low : high }
-    place = isForward ? max(place, low) : min(place, high)
-    var places: [Int] = []
-    while (low...high).contains(place), isForward ? place < end : place > end {
-      places.append(place)
-      place &+= strides[axis]
+    var position = counted(beginIds[axis])
+    if beginMasks[axis] { position = isForward ? low : high }
+    position = isForward ? max(position, low) : min(position, high)
+    var positions: [Int] = []
+    while (low...high).contains(position), isForward ? position < end : position > end {
+      positions.append(position)
+      position &+= strides[axis]
     }
-    return places
+    return positions
   }
 }
 
