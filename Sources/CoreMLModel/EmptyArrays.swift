@@ -1,13 +1,13 @@
 import TensorCore
 
-/// What a layer makes of arrays without elements, which arise where values decide sizes: the places
+/// What a layer makes of arrays without elements, which arise where values decide sizes: the positions
 /// of what is not 0 in zeros, or a slice that ends where it begins.
 package enum EmptyResult: Sendable, Equatable {
   /// Outputs of these shapes, none of which has elements.
   case empty([[Int]])
   /// The input at this place, unchanged.
   case input(Int)
-  /// What the layer makes of the inputs at these places alone.
+  /// What the layer makes of the inputs at these positions alone.
   case inputs([Int])
   /// An array of this shape and these elements.
   case elements([Int], [Float])

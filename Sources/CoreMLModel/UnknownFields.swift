@@ -9,9 +9,7 @@ package struct UnknownFields: Sendable, Equatable {
     package var field: UInt32
     package var index: Int
 
-    package init(field: UInt32, index: Int) {
-      (self.field, self.index) = (field, index)
-    }
+    package init(field: UInt32, index: Int) { (self.field, self.index) = (field, index) }
   }
 
   package struct Field: Sendable, Equatable {
@@ -29,7 +27,7 @@ package struct UnknownFields: Sendable, Equatable {
 
   package var fields: [Field] = []
   /// Such fields in the whole document, as it was read; only a document's own message has them.
-  package var places: [ProtobufSkeleton.UnknownField] = []
+  package var positions: [ProtobufSkeleton.UnknownField] = []
 
   package init() {}
 
@@ -39,8 +37,8 @@ package struct UnknownFields: Sendable, Equatable {
 extension Model {
   /// The fields of the document that this program does not know, and therefore ignores.
   var unknownFieldFindings: [ModelError] {
-    unknownFields.places.map { place in
-      var path = place.path[...]
+    unknownFields.positions.map { position in
+      var path = position.path[...]
       var (model, prefix) = (self, "")
       var error = ModelError(.malformed, "it is unknown to this version of Assay, and ignored")
       while let index = path.firstIndex(where: { $0.name == "models" }),
@@ -62,9 +60,9 @@ extension Model {
         path = path[(index + 1)...]
         if path.first?.name == layers[number].parameters?.typeName { path = path.dropFirst() }
       } else {
-        path = place.path[...]
+        path = position.path[...]
       }
-      error.field = (path.map(\.text) + ["field \(place.number)"]).joined(separator: ".")
+      error.field = (path.map(\.text) + ["field \(position.number)"]).joined(separator: ".")
       return error
     }
   }

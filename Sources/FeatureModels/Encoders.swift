@@ -2,19 +2,19 @@ extension OneHotEncoder: DirectFeatureModel {
   func run(_ inputs: FeatureInputs) throws -> [String: FeatureValue] {
     let keys = categories?.keys ?? []
     let value = try inputs.required()
-    let place: Int? =
+    let position: Int? =
       switch value {
       case .int(let number): keys.firstIndex(of: .int(number))
       case .string(let text): keys.firstIndex(of: .string(text))
       default: nil
       }
     try require(
-      place != nil || unknown == .ignore, .mismatch,
+      position != nil || unknown == .ignore, .mismatch,
       "the value is none of the \(keys.count) categories",
       field: inputs.description.input.first?.name)
-    if isSparse { return [inputs.output: .dictionary(place.map { [.int($0): 1] } ?? [:])] }
+    if isSparse { return [inputs.output: .dictionary(position.map { [.int($0): 1] } ?? [:])] }
     var result = [Double](repeating: 0, count: keys.count)
-    if let place { result[place] = 1 }
+    if let position { result[position] = 1 }
     return [inputs.output: .numbers(NumberArray(result))]
   }
 }
@@ -85,11 +85,11 @@ extension FeatureVectorizer: DirectFeatureModel {
     let count = try checkedProduct([column.dimensions], limit: FeatureInputs.elementLimit)
     var result = [Double](repeating: 0, count: count)
     for (key, value) in entries {
-      guard case .int(let place) = key, result.indices.contains(place) else {
+      guard case .int(let position) = key, result.indices.contains(position) else {
         throw ModelError(
           .mismatch, "the key '\(key)' is not a place among \(count)", field: column.name)
       }
-      result[place] = value
+      result[position] = value
     }
     return result
   }

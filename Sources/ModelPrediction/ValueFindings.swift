@@ -72,7 +72,8 @@ extension FeatureType {
 }
 
 extension FeatureValue {
-  fileprivate func findings(_ checks: some Sequence<ValueCheck>, _ place: String) -> [ValueFinding]
+  fileprivate func findings(_ checks: some Sequence<ValueCheck>, _ location: String)
+    -> [ValueFinding]
   {
     checks.compactMap { check in
       var (count, total) = (0, 0)
@@ -84,7 +85,7 @@ extension FeatureValue {
       return ValueFinding(
         check.kind,
         "\(counted(count, "value")) of \(total) \(count == 1 ? "is" : "are") \(check.text)",
-        field: place)
+        field: location)
     }
   }
 }
@@ -117,7 +118,7 @@ extension Predictor {
 
   func findings(_ results: [String: Tensor]) -> [ValueFinding] {
     results.sorted { $0.key < $1.key }.flatMap { name, tensor -> [ValueFinding] in
-      let place = "output '\(name)'"
+      let location = "output '\(name)'"
       let isFinite = tensor.withUnsafeElements {
         NotFinite.count(floats: UnsafeRawBufferPointer($0)) == 0
       }
@@ -125,12 +126,12 @@ extension Predictor {
       let isOutput = output != nil || name == model.probabilitiesBlob
       let checks = (output?.type ?? FeatureType()).outputChecks
       var found = FeatureValue.array(tensor).findings(
-        isFinite ? checks.dropFirst(2) : isOutput ? checks[...] : checks.prefix(1), place)
+        isFinite ? checks.dropFirst(2) : isOutput ? checks[...] : checks.prefix(1), location)
       if let output, !hasFlexibleInput,
         let text = output.type.contradiction(
           tensor.shape, isRank5: !output.isExact, of: "the model")
       {
-        found.append(ValueFinding(.shape, text, field: place))
+        found.append(ValueFinding(.shape, text, field: location))
       }
       return found
     }

@@ -11,17 +11,17 @@ extension Model {
   ) throws -> Model {
     guard let name else {
       return try featureNames.reduce(self) { model, name in
-        try model.editingFeature(name) { place in
-          guard case .multiArray(var array)? = place.feature.type?.kind else { return }
+        try model.editingFeature(name) { position in
+          guard case .multiArray(var array)? = position.feature.type?.kind else { return }
           array.dataType = dataType
-          place.feature.setKind(.multiArray(array))
+          position.feature.setKind(.multiArray(array))
         }
       }.convertingProgramFeatures()
     }
-    return try editingFeature(name) { place in
-      var array = try place.feature.arrayType()
+    return try editingFeature(name) { position in
+      var array = try position.feature.arrayType()
       array.dataType = dataType
-      place.feature.setKind(.multiArray(array))
+      position.feature.setKind(.multiArray(array))
     }.convertingProgramFeatures()
   }
 }

@@ -9,14 +9,15 @@ extension Model {
   package func settingArray(
     _ name: String, dataType: ArrayFeatureType.DataType = .double
   ) throws -> Model {
-    try editingFeature(name) { place in
-      guard case .image(let image)? = place.feature.type?.kind else {
-        _ = try place.feature.arrayType()
+    try editingFeature(name) { position in
+      guard case .image(let image)? = position.feature.type?.kind else {
+        _ = try position.feature.arrayType()
         return
       }
       let item = [image.colorSpace.channelCount, image.height, image.width]
       var leading: [Int] = []
-      if let network = place.network, place.isInput, network.arrayInputShapeMapping == .exact {
+      if let network = position.network, position.isInput, network.arrayInputShapeMapping == .exact
+      {
         leading = network.imageInputShapeMapping == .rank4 ? [1] : [1, 1]
       }
       var array = ArrayFeatureType(shape: leading + item, dataType: dataType)
@@ -32,8 +33,8 @@ extension Model {
           ])
       case nil: break
       }
-      place.feature.setKind(.multiArray(array))
-      place.dropPreprocessing()
+      position.feature.setKind(.multiArray(array))
+      position.dropPreprocessing()
     }
   }
 }

@@ -22,12 +22,12 @@ extension Model {
     _ selection: CustomLayerSelection, _ body: (inout Custom) throws -> Void
   ) throws -> Model {
     let names = customLayerNames
-    let place: Int?
+    let position: Int?
     switch selection {
-    case .name(let name): place = names.firstIndex(of: name)
-    case .index(let index): place = names.indices.contains(index) ? index : nil
+    case .name(let name): position = names.firstIndex(of: name)
+    case .index(let index): position = names.indices.contains(index) ? index : nil
     }
-    guard let place else {
+    guard let position else {
       let what =
         switch selection {
         case .name(let name): "'\(name)'"
@@ -40,20 +40,20 @@ extension Model {
           : "it has " + names.enumerated().map { "#\($0) '\($1)'" }.joined(separator: ", "))
     }
     var model = self
-    var rest = place
+    var rest = position
     try model.editCustomLayer(&rest, body)
     return model
   }
 
-  /// Edits the custom layer at `place`, which decreases by the number of custom layers passed.
+  /// Edits the custom layer at `position`, which decreases by the number of custom layers passed.
   private mutating func editCustomLayer(
-    _ place: inout Int, _ body: (inout Custom) throws -> Void
+    _ position: inout Int, _ body: (inout Custom) throws -> Void
   ) throws {
     if var network = neuralNetwork {
       for index in network.layers.indices {
         guard var custom = network.layers[index].parameters as? Custom else { continue }
-        place -= 1
-        guard place == -1 else { continue }
+        position -= 1
+        guard position == -1 else { continue }
         let name = network.layers[index].name
         do { try body(&custom) } catch let error as ModelError {
           throw error.inLayer(name, class: custom.className)
@@ -64,7 +64,7 @@ extension Model {
     }
     guard var pipeline = type?.pipeline else { return }
     for index in pipeline.models.indices {
-      try pipeline.models[index].editCustomLayer(&place, body)
+      try pipeline.models[index].editCustomLayer(&position, body)
     }
     type?.pipeline = pipeline
   }

@@ -31,17 +31,17 @@ extension Model {
       guard var description = model.description else { continue }
       for index in description[keyPath: path].indices
       where description[keyPath: path][index].name == name {
-        var place = FeaturePath(
+        var position = FeaturePath(
           feature: description[keyPath: path][index], network: model.neuralNetwork,
           isInput: isInput)
-        do { try body(&place) } catch let error as ModelError { throw error.inside(name) }
-        description[keyPath: path][index] = place.feature
+        do { try body(&position) } catch let error as ModelError { throw error.inside(name) }
+        description[keyPath: path][index] = position.feature
         // A training input of the same name is the same input.
         for other in description.trainingInput.indices
         where isInput && description.trainingInput[other].name == name {
-          description.trainingInput[other].type = place.feature.type
+          description.trainingInput[other].type = position.feature.type
         }
-        model.neuralNetwork = place.network
+        model.neuralNetwork = position.network
       }
       model.description = description
     }

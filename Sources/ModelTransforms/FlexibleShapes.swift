@@ -35,8 +35,8 @@ extension Model {
         .unsupported, "the shapes that an ML Program takes follow from its operations",
         hint: "allow them in the source network or the .mlmodel, before it becomes a program")
     }
-    return try editingFeature(name) { place in
-      switch place.feature.type?.kind {
+    return try editingFeature(name) { position in
+      switch position.feature.type?.kind {
       case .image(var image)?:
         let choice = try choice.checked(default: [image.width, image.height])
         image.flexibility =
@@ -45,7 +45,7 @@ extension Model {
           case .enumerated(let sizes): .enumerated(sizes.map { ImageSize($0[0], $0[1]) })
           case .ranges(let bounds): .range(width: bounds[0].range, height: bounds[1].range)
           }
-        place.feature.setKind(.image(image))
+        position.feature.setKind(.image(image))
       case .multiArray(var array)?:
         let choice = try choice.checked(default: array.shape)
         array.flexibility =
@@ -54,7 +54,7 @@ extension Model {
           case .enumerated(let shapes): .enumerated(shapes)
           case .ranges(let bounds): .range(bounds.map(\.range))
           }
-        place.feature.setKind(.multiArray(array))
+        position.feature.setKind(.multiArray(array))
       default: throw ModelError(.mismatch, "is neither an array nor an image")
       }
     }

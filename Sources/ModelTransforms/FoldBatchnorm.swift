@@ -114,20 +114,21 @@ extension NeuralNetwork {
     return folds
   }
 
-  /// Inserts a scale layer after each layer in `places`, with the given name and the given input
+  /// Inserts a scale layer after each layer in `positions`, with the given name and the given input
   /// blob.
-  private mutating func separateScales(_ places: [String: (layer: String, blob: String)]) throws {
+  private mutating func separateScales(_ positions: [String: (layer: String, blob: String)]) throws
+  {
     var index = 0
     while index < layers.count {
-      if let place = places[layers[index].name],
+      if let position = positions[layers[index].name],
         let (parameters, scale) = try layers[index].parameters?.withSeparateScale()
       {
         let output = layers[index].output
         layers[index].parameters = parameters
-        layers[index].output = [place.blob]
+        layers[index].output = [position.blob]
         layers[index].outputTensor = []
         layers.insert(
-          NeuralNetworkLayer(place.layer, scale, input: [place.blob], output: output),
+          NeuralNetworkLayer(position.layer, scale, input: [position.blob], output: output),
           at: index + 1)
         index += 1
       }

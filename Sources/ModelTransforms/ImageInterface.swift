@@ -11,8 +11,8 @@ extension Model {
   package func settingImage(
     _ name: String, colorSpace: ImageFeatureType.ColorSpace? = nil, shape: [Int]? = nil
   ) throws -> Model {
-    try editingFeature(name) { place in
-      switch place.feature.type?.kind {
+    try editingFeature(name) { position in
+      switch position.feature.type?.kind {
       case .image(var image)?:
         guard let colorSpace else { return }
         try require(
@@ -20,12 +20,12 @@ extension Model {
           "has \(image.colorSpace.channelCount) channels, but the color space has "
             + "\(colorSpace.channelCount)")
         image.colorSpace = colorSpace
-        place.feature.setKind(.image(image))
+        position.feature.setKind(.image(image))
       case .multiArray(let array)?:
-        place.feature.setKind(.image(try Self.image(array, colorSpace, shape: shape)))
-        if place.isInput, array.shape.count == 4 || array.shape.count == 5 {
-          try place.takeImages(ofRank: array.shape.count)
-        } else if place.isInput, place.network?.arrayInputShapeMapping == .exact {
+        position.feature.setKind(.image(try Self.image(array, colorSpace, shape: shape)))
+        if position.isInput, array.shape.count == 4 || array.shape.count == 5 {
+          try position.takeImages(ofRank: array.shape.count)
+        } else if position.isInput, position.network?.arrayInputShapeMapping == .exact {
           throw ModelError(
             .mismatch,
             "the network takes an array of rank \(array.shape.count), but an image needs 4 or 5"

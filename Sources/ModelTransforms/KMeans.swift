@@ -101,8 +101,8 @@ private struct SortedValues {
     var centers = means(borders)
     for _ in 0..<1000 {
       var next = [0]
-      for place in 1..<centers.count {
-        next.append(border((centers[place - 1] + centers[place]) / 2))
+      for position in 1..<centers.count {
+        next.append(border((centers[position - 1] + centers[position]) / 2))
       }
       next.append(count)
       if next == borders { break }
@@ -219,7 +219,7 @@ private func radixSorted(_ values: UnsafeBufferPointer<Float>) -> AlignedBuffer 
     let bits = value.bitPattern
     let key = bits ^ (bits >> 31 == 1 ? .max : 0x8000_0000)
     keys[index] = key
-    for (place, shift) in shifts.enumerated() { counts[place][Int(key >> shift & mask)] += 1 }
+    for (position, shift) in shifts.enumerated() { counts[position][Int(key >> shift & mask)] += 1 }
   }
   for (shift, counts) in zip(shifts, counts) where !counts.contains(values.count) {
     var total = 0

@@ -19,7 +19,7 @@ extension Model {
     var available: [FeatureDescription] = []
     var read: Set<String> = []
     var metadata = Metadata()
-    for (place, (name, given)) in models.enumerated() {
+    for (location, (name, given)) in models.enumerated() {
       try require(given.description != nil, "the model has no description", file: name)
       if case .mlProgram? = given.type {
         throw ModelError(
@@ -27,7 +27,7 @@ extension Model {
           hint: "merge all programs as functions with -o FILE.mlpackage")
       }
       var changes: [String: String] = [:]
-      var isConnected = place == 0
+      var isConnected = location == 0
       let own = given.description?.input ?? []
       let free = available.filter { !read.contains($0.name) }
       for input in own {
@@ -98,14 +98,14 @@ extension Model {
     var all = MILProgram()
     var description = ModelDescription()
     var metadata = Metadata()
-    for (place, (name, given)) in models.enumerated() {
+    for (location, (name, given)) in models.enumerated() {
       guard case .mlProgram(var program)? = given.type, let own = given.description else {
         throw ModelError(
           .unsupported, "is not an ML Program, and only those have functions", file: name,
           hint: "make a pipeline with -o FILE.mlmodel, or convert it to an .mlpackage first")
       }
       let isOnly = program.functions.count == 1
-      if place > 0 { try program.moveWeights(to: "\(place)") }
+      if location > 0 { try program.moveWeights(to: "\(location)") }
       var descriptions = own.functions
       if descriptions.isEmpty {
         var only = FunctionDescription()
@@ -126,7 +126,7 @@ extension Model {
           "another program has a function '\(function.key)', too", file: name,
           hint: "rename it with \(setting: "renameFunction"), or rename the file")
       }
-      if place == 0 {
+      if location == 0 {
         result = given
         all = program
         description = own
@@ -193,10 +193,10 @@ extension MILProgram {
       try functions[index].value?.editBodies { body in
         body.editOperations { operation in
           operation.mapValues { value in
-            guard case .file(var place)? = value.content else { return value }
-            place.fileName += prefix
+            guard case .file(var location)? = value.content else { return value }
+            location.fileName += prefix
             var value = value
-            value.content = .file(place)
+            value.content = .file(location)
             return value
           }
         }

@@ -22,7 +22,7 @@ indirect enum NameFields {
     }
   }
 
-  /// The places in a layer with that field number; nil if it contains no names.
+  /// The positions in a layer with that field number; nil if it contains no names.
   static func layer(_ field: UInt32) -> NameFields? {
     switch field {
     case 605: branch
@@ -34,7 +34,7 @@ indirect enum NameFields {
   /// `NetworkUpdateParameters`: the losses name a blob and a target.
   static let updateParameters = NameFields.message([1: .message([10: loss, 11: loss])])
 
-  /// The places in a model with that field number; nil if it contains no names.
+  /// The positions in a model with that field number; nil if it contains no names.
   static func model(_ field: UInt32) -> NameFields? {
     switch field {
     case 304: names([10, 11, 12, 13, 20, 21, 22, 23])  // bayesianProbitRegressor
@@ -80,8 +80,8 @@ extension NameFields {
     var position = 0
     while position < bytes.count {
       let field = try ProtobufWire.field(bytes, at: position, end: bytes.count)
-      if let place = fields[field.number], field.wireType == ProtobufWire.delimited {
-        let inner = try place.rewritten(
+      if let nested = fields[field.number], field.wireType == ProtobufWire.delimited {
+        let inner = try nested.rewritten(
           UnsafeRawBufferPointer(rebasing: bytes[field.value]), depth: depth + 1, rename)
         ProtobufWire.append(key: field.number, field.wireType, to: &result)
         ProtobufWire.append(varint: UInt64(inner.count), to: &result)

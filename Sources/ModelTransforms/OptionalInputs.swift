@@ -7,10 +7,10 @@ extension Model {
   /// - Throws: `.mismatch` if there is no such input.
   package func settingOptional(_ isOptional: Bool, _ name: String) throws -> Model {
     var isInput = false
-    let model = try editingFeature(name) { place in
-      guard place.isInput else { return }
+    let model = try editingFeature(name) { position in
+      guard position.isInput else { return }
       isInput = true
-      place.feature.type?.isOptional = isOptional
+      position.feature.type?.isOptional = isOptional
     }
     guard isInput else { throw ModelError(.mismatch, "is not an input", field: name) }
     return model

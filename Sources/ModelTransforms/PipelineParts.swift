@@ -7,22 +7,22 @@ extension Model {
   ///
   /// - Throws: `.mismatch` if there is no such blob, or a feature already has its name.
   package func addingOutput(
-    _ place: BlobPath, shapes: BlobShapes, dataType: ArrayFeatureType.DataType
+    _ position: BlobPath, shapes: BlobShapes, dataType: ArrayFeatureType.DataType
   ) throws -> Model {
-    guard let index = place.models.first else {
-      return try addingOutput(place.blob, shape: shapes(self)[place.blob], dataType: dataType)
+    guard let index = position.models.first else {
+      return try addingOutput(position.blob, shape: shapes(self)[position.blob], dataType: dataType)
     }
     guard var pipeline = type?.pipeline, pipeline.models.indices.contains(index) else {
       throw ModelError(.mismatch, "the pipeline has no model \(index + 1)")
     }
-    let name = place.blob
+    let name = position.blob
     guard let description, !description.output.contains(where: { $0.name == name }) else {
       throw ModelError(.mismatch, "'\(name)' is already an output")
     }
     if pipeline.models[index].output(name) == nil {
       guard !featureNames.contains(name) else { throw Self.clash(name) }
       pipeline.models[index] = try pipeline.models[index].addingOutput(
-        place.inside, shapes: shapes, dataType: dataType)
+        position.inside, shapes: shapes, dataType: dataType)
     }
     var model = self
     model.type?.pipeline = pipeline
@@ -65,9 +65,9 @@ extension Model {
 
   /// Locates a feature of the pipeline in the last model that computes it, or else in the first
   /// that takes it.
-  private func placed(_ place: BlobPath) -> BlobPath {
-    guard place.models.isEmpty else { return place }
-    return BlobPath(place.blob, models: owner(ofFeature: place.blob).map { [$0] } ?? [])
+  private func placed(_ position: BlobPath) -> BlobPath {
+    guard position.models.isEmpty else { return position }
+    return BlobPath(position.blob, models: owner(ofFeature: position.blob).map { [$0] } ?? [])
   }
 
   private static func clash(_ name: String, isFeature: Bool = true) -> ModelError {
@@ -79,17 +79,17 @@ extension Model {
   }
 
   /// Checks that blobs that become features do not have the names of other features.
-  private func checkNames(_ places: [BlobPath]) throws {
+  private func checkNames(_ positions: [BlobPath]) throws {
     let features = featureNames
     var owners: [String: [Int]] = [:]
-    for place in places {
+    for position in positions {
       let isFeature =
-        place.models.first.map {
-          pipelineModels[$0].takes(place.blob) || pipelineModels[$0].output(place.blob) != nil
+        position.models.first.map {
+          pipelineModels[$0].takes(position.blob) || pipelineModels[$0].output(position.blob) != nil
         } ?? true
-      if !isFeature, features.contains(place.blob) { throw Self.clash(place.blob) }
-      let other = owners.updateValue(place.models, forKey: place.blob) ?? place.models
-      if other != place.models { throw Self.clash(place.blob, isFeature: false) }
+      if !isFeature, features.contains(position.blob) { throw Self.clash(position.blob) }
+      let other = owners.updateValue(position.models, forKey: position.blob) ?? position.models
+      if other != position.models { throw Self.clash(position.blob, isFeature: false) }
     }
   }
 
@@ -99,8 +99,8 @@ extension Model {
   ) throws -> ModelDescription {
     var description = old
     let needed = part.inputs
-    for place in inputs where !needed.contains(where: { $0.name == place.blob }) {
-      throw ModelError(.mismatch, "'\(place.blob)' is not connected to the part")
+    for position in inputs where !needed.contains(where: { $0.name == position.blob }) {
+      throw ModelError(.mismatch, "'\(position.blob)' is not connected to the part")
     }
     let names = needed.map(\.name)
     description.input = old.input.filter { names.contains($0.name) }
@@ -164,16 +164,16 @@ private struct PipelinePart {
   ) throws {
     pipeline = whole
     var needed: Set<String> = []
-    var kept: [(place: Int, model: Model)] = []
-    for (place, model) in whole.models.enumerated().reversed() {
+    var kept: [(position: Int, model: Model)] = []
+    for (position, model) in whole.models.enumerated().reversed() {
       let produced = (model.description?.output ?? []).map(\.name)
-      let starts = inputs.filter { $0.models.first == place }
+      let starts = inputs.filter { $0.models.first == position }
       let given = Set(starts.map(\.blob)).intersection(produced)
       let inner = starts.filter { !given.contains($0.blob) && !model.takes($0.blob) }
-      var wanted = outputs.filter { $0.models.first == place }
+      var wanted = outputs.filter { $0.models.first == position }
       wanted += produced.filter { name in
         needed.contains(name) && !given.contains(name) && !wanted.contains { $0.blob == name }
-      }.map { BlobPath($0, models: [place]) }
+      }.map { BlobPath($0, models: [position]) }
       needed.subtract(produced)
       if wanted.isEmpty { continue }
       let part = try Self.part(
@@ -182,7 +182,7 @@ private struct PipelinePart {
         throw ModelError(
           .unsupported, "a model that the part needs also computes its input '\(beside)'")
       }
-      kept.append((place, part))
+      kept.append((position, part))
       needed.formUnion((part.description?.input ?? []).map(\.name))
     }
     kept.reverse()
@@ -191,7 +191,7 @@ private struct PipelinePart {
     }
     pipeline.models = kept.map(\.model)
     if whole.names.count == whole.models.count {
-      pipeline.names = kept.map { whole.names[$0.place] }
+      pipeline.names = kept.map { whole.names[$0.position] }
     }
     var available: Set<String> = []
     for model in pipeline.models {

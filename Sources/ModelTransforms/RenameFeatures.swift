@@ -86,8 +86,8 @@ extension Model {
       try require(
         !NameFields.unreadableModels.contains(message.field), .unsupported,
         "a model of type \(message.name ?? "number \(message.field)") names its features in code")
-      if let places = NameFields.model(message.field) {
-        message.payload = try places.rewriting(message.payload) { names[$0] ?? $0 }
+      if let positions = NameFields.model(message.field) {
+        message.payload = try positions.rewriting(message.payload) { names[$0] ?? $0 }
         model.type = .opaque(message)
       }
     default: break
@@ -164,9 +164,9 @@ extension NeuralNetworkLayer {
         return names.reduce(condition.isEmpty ? [] : [condition]) { $0.union($1) }
       }
       guard let message = (parameters as? OpaqueLayer)?.message,
-        let places = NameFields.layer(message.field)
+        let positions = NameFields.layer(message.field)
       else { return [] }
-      return try places.names(in: message.payload)
+      return try positions.names(in: message.payload)
     }
   }
 
@@ -194,8 +194,8 @@ extension NeuralNetworkLayer {
     try require(
       message.name != nil, .unsupported, "a layer of unknown type may refer to features by name",
       layer: name)
-    guard let places = NameFields.layer(message.field) else { return }
-    message.payload = try places.rewriting(message.payload) { names[$0] ?? $0 }
+    guard let positions = NameFields.layer(message.field) else { return }
+    message.payload = try positions.rewriting(message.payload) { names[$0] ?? $0 }
     opaque.message = message
     parameters = opaque
   }

@@ -3,7 +3,7 @@ struct TableCodes {
   /// 2ᵇⁱᵗˢ values.
   let table: [Float]
   /// Table indices in ascending order of the values.
-  private let places: [UInt8]
+  private let positions: [UInt8]
   /// The midpoints between neighbors, followed by infinity.
   private let thresholds: [Float]
   private let bits: Int
@@ -13,7 +13,7 @@ struct TableCodes {
     self.table = table
     self.bits = bits
     let order = table.indices.sorted { (table[$0], $0) < (table[$1], $1) }
-    places = order.map { UInt8(truncatingIfNeeded: $0) }
+    positions = order.map { UInt8(truncatingIfNeeded: $0) }
     thresholds =
       zip(order, order.dropFirst()).map { lower, upper in
         Self.lastNearer(table[lower], table[upper])
@@ -51,23 +51,23 @@ struct TableCodes {
   func write(_ values: UnsafeBufferPointer<Float>, to codes: UnsafeMutablePointer<UInt8>) {
     let cells = 1 << 16
     if values.count < cells {
-      for index in values.indices { codes[index] = places[place(of: values[index])] }
+      for index in values.indices { codes[index] = positions[position(of: values[index])] }
       return
     }
     // Where the search starts for all values with the same upper half, whose least is one of two.
     let starts = (0..<UInt32(cells)).map { half in
       let bounds = [half << 16, half << 16 | 0xFFFF].map { Float(bitPattern: $0) }
-      return UInt8(truncatingIfNeeded: place(of: bounds[0] < bounds[1] ? bounds[0] : bounds[1]))
+      return UInt8(truncatingIfNeeded: position(of: bounds[0] < bounds[1] ? bounds[0] : bounds[1]))
     }
     thresholds.withUnsafeBufferPointer { thresholds in
-      places.withUnsafeBufferPointer { places in
+      positions.withUnsafeBufferPointer { positions in
         starts.withUnsafeBufferPointer { starts in
           for index in values.indices {
             let value = values[index]
-            var place = Int(starts[Int(value.bitPattern >> 16)])
+            var position = Int(starts[Int(value.bitPattern >> 16)])
             // The last threshold is infinite.
-            while thresholds[place] < value { place += 1 }
-            codes[index] = places[place]
+            while thresholds[position] < value { position += 1 }
+            codes[index] = positions[position]
           }
         }
       }
@@ -75,13 +75,13 @@ struct TableCodes {
   }
 
   /// The number of thresholds below a value, by binary search.
-  private func place(of value: Float) -> Int {
-    var place = 0
+  private func position(of value: Float) -> Int {
+    var position = 0
     var step = 1 << (bits - 1)
     while step > 0 {
-      place += thresholds[place + step - 1] < value ? step : 0
+      position += thresholds[position + step - 1] < value ? step : 0
       step >>= 1
     }
-    return place
+    return position
   }
 }

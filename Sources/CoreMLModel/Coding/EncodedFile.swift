@@ -19,7 +19,7 @@ extension SpecificationMessage {
     var message = try allocator.withUnpacked(skeleton.bytes, descriptor) {
       try Self(MessageReader($0, payloads: skeleton.payloads))
     }
-    message?.unknownFields.places = skeleton.unknownFields
+    message?.unknownFields.positions = skeleton.unknownFields
     guard let message else {
       throw allocator.isExhausted
         ? ModelError(.limitExceeded, "unpacking it would take more than \(budget) bytes of memory")

@@ -11,14 +11,14 @@ package final class MessageReader {
   private let path: [UnknownFields.Step]
   private let collector: Collector
   /// The index of this message in the collector.
-  private let place: Int
+  private let slot: Int
 
   /// Fields that the skeleton left out of a message and of the messages flattened into it.
   private final class Collector { var leftOut: [[UnknownFields.Field]] = [] }
 
   private var leftOut: [UnknownFields.Field] {
-    get { collector.leftOut[place] }
-    set { collector.leftOut[place] = newValue }
+    get { collector.leftOut[slot] }
+    set { collector.leftOut[slot] = newValue }
   }
 
   convenience init(_ message: UnsafeRawPointer, payloads: [ProtobufSkeleton.Payload]) throws {
@@ -33,7 +33,7 @@ package final class MessageReader {
     let base = message.load(as: ProtobufCMessage.self)
     guard let descriptor = base.descriptor else { throw ModelError(.internal, "no descriptor") }
     self.descriptor = descriptor
-    place = collector.leftOut.count
+    slot = collector.leftOut.count
     collector.leftOut.append(
       (0..<Int(base.n_unknown_fields)).map {
         Self.resolve(base.unknown_fields[$0], payloads, path)

@@ -19,16 +19,16 @@ extension FeatureType.Kind {
 extension ValidationIssues {
   /// Each of `features` must be of one of the sorts, and there must be `count` of them.
   mutating func requireFeatures(
-    _ features: [FeatureDescription], _ place: String, _ sorts: Set<FeatureType.Kind.Sort>,
+    _ features: [FeatureDescription], _ location: String, _ sorts: Set<FeatureType.Kind.Sort>,
     count: Int? = nil
   ) {
     require(
-      count == nil || features.count == count, place,
+      count == nil || features.count == count, location,
       "\(features.count) features; \(count ?? 0) \(count == 1 ? "is" : "are") needed")
     for feature in features {
       guard let sort = feature.type?.kind?.sort else { continue }
       require(
-        sorts.contains(sort), "\(place).\(feature.name)",
+        sorts.contains(sort), "\(location).\(feature.name)",
         "a feature of type \(sort.rawValue) is not possible here",
         hint: "possible are \(sorts.map(\.rawValue).sorted().joined(separator: ", "))")
     }

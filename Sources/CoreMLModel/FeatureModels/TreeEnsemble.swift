@@ -96,10 +96,10 @@ package struct TreeEnsemble: SpecificationMessage {
   ///
   /// - Throws: unless each node but the roots has one parent, so that no path is endless.
   package func roots() throws -> (roots: [Int], children: [(Int, Int)]) {
-    var places: [Name: Int] = [:]
+    var positions: [Name: Int] = [:]
     for (index, node) in nodes.enumerated() {
       try require(
-        places.updateValue(index, forKey: Name(tree: node.tree, node: node.node)) == nil,
+        positions.updateValue(index, forKey: Name(tree: node.tree, node: node.node)) == nil,
         "tree \(node.tree) has two nodes \(node.node)", field: "nodes[\(index)]")
     }
     var hasParent = [Bool](repeating: false, count: nodes.count)
@@ -119,16 +119,16 @@ package struct TreeEnsemble: SpecificationMessage {
         "\(node.featureIndex) is not the place of a feature",
         field: "nodes[\(index)].branchFeatureIndex")
       func child(_ number: Int, _ field: String) throws -> Int {
-        guard let place = places[Name(tree: node.tree, node: number)] else {
+        guard let position = positions[Name(tree: node.tree, node: number)] else {
           throw ModelError(
             .malformed, "tree \(node.tree) has no node \(number)",
             field: "nodes[\(index)].\(field)")
         }
         try require(
-          !hasParent[place], "node \(number) of tree \(node.tree) has two parents",
+          !hasParent[position], "node \(number) of tree \(node.tree) has two parents",
           field: "nodes[\(index)].\(field)")
-        hasParent[place] = true
-        return place
+        hasParent[position] = true
+        return position
       }
       children.append(
         (
@@ -146,13 +146,13 @@ package struct TreeEnsemble: SpecificationMessage {
     }
     var isReached = [Bool](repeating: false, count: nodes.count)
     var open = roots
-    while let place = open.popLast() {
-      isReached[place] = true
-      if nodes[place].behavior != .leaf { open += [children[place].0, children[place].1] }
+    while let position = open.popLast() {
+      isReached[position] = true
+      if nodes[position].behavior != .leaf { open += [children[position].0, children[position].1] }
     }
-    if let place = isReached.firstIndex(of: false) {
+    if let position = isReached.firstIndex(of: false) {
       throw ModelError(
-        .malformed, "tree \(nodes[place].tree) has a cycle", field: "nodes[\(place)]")
+        .malformed, "tree \(nodes[position].tree) has a cycle", field: "nodes[\(position)]")
     }
     return (roots, children)
   }

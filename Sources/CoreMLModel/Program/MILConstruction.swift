@@ -54,10 +54,10 @@ extension MILValue {
   package init(_ type: MILDataType, _ shape: [Int], file: String, offset: Int) {
     self.init()
     self.type = MILValueType(type, shape)
-    var place = MILFileValue()
-    place.fileName = file
-    place.offset = offset
-    content = .file(place)
+    var location = MILFileValue()
+    location.fileName = file
+    location.offset = offset
+    content = .file(location)
   }
 }
 

@@ -20,13 +20,13 @@ package struct MILElements: Sendable, Equatable {
     self.shape = shape
     type = tensor.dataType
     switch value.content {
-    case .file(let place):
-      guard let file = files[place.fileName] else {
+    case .file(let location):
+      guard let file = files[location.fileName] else {
         throw ModelError(
-          .malformed, "the weight file '\(place.fileName)' is missing",
+          .malformed, "the weight file '\(location.fileName)' is missing",
           hint: "open the .mlpackage, which contains the weight files")
       }
-      content = .bytes(try file.elements(at: place.offset, type, count: count))
+      content = .bytes(try file.elements(at: location.offset, type, count: count))
     case .immediate(let immediate):
       guard case .tensor(let elements)? = immediate.content, let stored = elements.content else {
         throw ModelError(.malformed, "the constant has no elements")

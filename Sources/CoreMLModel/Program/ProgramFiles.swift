@@ -14,15 +14,15 @@ extension MILProgram {
   /// Reads the weight files that values name, and checks that the values are in them.
   mutating func readWeightFiles(_ package: ModelPackage?) throws {
     var names: Set<String> = []
-    forEachValue { if case .file(let place)? = $0.content { names.insert(place.fileName) } }
+    forEachValue { if case .file(let location)? = $0.content { names.insert(location.fileName) } }
     for name in names.sorted() {
       guard let package else { continue }
       weightFiles[name] = try inField(name) { try MILWeightFile(package.file(name)) }
     }
     if package == nil { return }
     try forEachValue { value in
-      if case .file(let place)? = value.content {
-        _ = try inField(place.fileName) { try MILElements(value, files: weightFiles) }
+      if case .file(let location)? = value.content {
+        _ = try inField(location.fileName) { try MILElements(value, files: weightFiles) }
       }
     }
   }

@@ -50,11 +50,11 @@ package struct ValidationIssues {
     return faults
   }
 
-  /// Adds the findings from a part of the model, after `place` adds the part's location to each.
-  mutating func append(_ part: ValidationIssues, _ place: (ModelError) -> ModelError) {
-    errors += part.errors.map(place)
-    doubts += part.doubts.map(place)
-    contradictions += part.contradictions.map(place)
+  /// Adds the findings from a part of the model, after `location` adds the part's location to each.
+  mutating func append(_ part: ValidationIssues, _ location: (ModelError) -> ModelError) {
+    errors += part.errors.map(location)
+    doubts += part.doubts.map(location)
+    contradictions += part.contradictions.map(location)
   }
 
   mutating func require(

@@ -133,7 +133,7 @@ package struct SliceDynamic: ValueShapedLayer {
   }
 }
 
-/// So many elements of the first input along an axis, from the place that the second one holds.
+/// So many elements of the first input along an axis, from the position that the second one holds.
 package struct SliceBySize: ArrayLayer {
   package static let specificationVersion = 5
   package static let inputCount = 2...2

@@ -27,13 +27,13 @@ package struct GatherND: ArrayLayer, ParameterlessLayer {
 
   package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     let shape = try arrayInput(inputs)
-    let places = inputs[1]
-    guard let depth = places.last, depth > 0, depth <= shape.count else {
+    let positions = inputs[1]
+    guard let depth = positions.last, depth > 0, depth <= shape.count else {
       throw ModelError(
-        .malformed, "indices of shape \(places) do not match an input of shape \(shape)",
+        .malformed, "indices of shape \(positions) do not match an input of shape \(shape)",
         field: "input")
     }
-    let result = places.dropLast() + shape.dropFirst(depth)
+    let result = positions.dropLast() + shape.dropFirst(depth)
     return [try ArrayShape.checked(result.isEmpty ? [1] : Array(result))]
   }
 }

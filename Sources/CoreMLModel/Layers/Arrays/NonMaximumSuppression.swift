@@ -5,7 +5,7 @@ import TensorCore
 ///
 /// Inputs: boxes `[B, N, 4]` as center x, center y, width, height, and scores `[B, N, C]`. Outputs:
 /// the boxes kept `[B, maxBoxes, 4]`, their scores `[B, maxBoxes, C]`, their places `[B, maxBoxes]`
-/// and their number `[B]`; what is left over is 0, and −1 among the places. The best box is always
+/// and their number `[B]`; what is left over is 0, and −1 among the positions. The best box is always
 /// kept. Further inputs hold `iouThreshold`, `scoreThreshold` and `maxBoxes` instead of the fields.
 package struct NonMaximumSuppression: ArrayLayer, DynamicLayer {
   package static let typeName = "NonMaximumSuppression"

@@ -11,7 +11,7 @@ package enum ScatterMode: Int, Sendable, CaseIterable {
   case minimum = 6
 }
 
-/// The first input, in which elements along an axis, at the places that the second one holds, are
+/// The first input, in which elements along an axis, at the positions that the second one holds, are
 /// combined with those of the third, one after the other.
 package struct Scatter: ArrayLayer {
   package static let inputCount = 3...3
@@ -34,7 +34,7 @@ package struct Scatter: ArrayLayer {
   }
 }
 
-/// The first input, in which the parts at the places that the last axis of the second one holds are
+/// The first input, in which the parts at the positions that the last axis of the second one holds are
 /// combined with those of the third, one after the other.
 package struct ScatterND: ArrayLayer {
   package static let inputCount = 3...3
@@ -72,12 +72,12 @@ package struct ScatterAlongAxis: ArrayLayer {
   package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     let shape = try ArrayShape.checked(try arrayInput(inputs))
     let axis = try ArrayShape.axis(axis, rank: shape.count)
-    let places = inputs[1]
+    let positions = inputs[1]
     try require(
-      places.count == shape.count
-        && shape.indices.allSatisfy({ $0 == axis || shape[$0] == places[$0] }),
+      positions.count == shape.count
+        && shape.indices.allSatisfy({ $0 == axis || shape[$0] == positions[$0] }),
       "shapes \(inputs) differ in axes other than \(axis)", field: "input")
-    try requireUpdates(inputs, places)
+    try requireUpdates(inputs, positions)
     return [shape]
   }
 }

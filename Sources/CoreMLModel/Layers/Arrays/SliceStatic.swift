@@ -13,9 +13,9 @@ package struct AxisRange: Sendable, Equatable {
   /// The elements of an axis in numpy's slice `[begin:end:stride]`, of which there may be none.
   package init(begin: Int?, end: Int?, stride: Int, length: Int) throws {
     try require(stride != 0 && stride != .min, "a stride of \(stride)", field: "strides")
-    func bounded(_ place: Int) -> Int {
-      let (sum, overflow) = place.addingReportingOverflow(length)
-      let counted = place >= 0 ? place : overflow ? -1 : sum
+    func bounded(_ position: Int) -> Int {
+      let (sum, overflow) = position.addingReportingOverflow(length)
+      let counted = position >= 0 ? position : overflow ? -1 : sum
       return stride > 0 ? min(max(counted, 0), length) : min(max(counted, -1), length - 1)
     }
     let first = begin.map(bounded) ?? (stride > 0 ? 0 : length - 1)
