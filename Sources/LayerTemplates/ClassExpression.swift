@@ -60,9 +60,9 @@ extension ClassExpression {
   /// - Parameter properties: those of the class, by the parameters' keys.
   func statements(_ properties: [String: String]) -> [String] {
     var lines: [String] = []
-    var places: [Expression: String] = [:]
+    var variables: [Expression: String] = [:]
     func emit(_ expression: Expression) -> String {
-      if let place = places[expression] { return place }
+      if let variable = variables[expression] { return variable }
       var value: String
       switch expression.node {
       case .number(let number): value = "FormulaArray(\(Self.text(number)))"
@@ -85,10 +85,10 @@ extension ClassExpression {
       case .slice(let operand, let items):
         value = "try \(emit(operand)).part([\(items.map(Self.text).joined(separator: ", "))])"
       }
-      let place = "v\(places.count)"
-      lines.append("let \(place) = \(value)")
-      places[expression] = place
-      return place
+      let variable = "v\(variables.count)"
+      lines.append("let \(variable) = \(value)")
+      variables[expression] = variable
+      return variable
     }
     let result = emit(expression)
     return lines + ["return \(result)"]

@@ -8,7 +8,7 @@ struct MetalFormula {
   /// Swift for the values of each name that is not an input: a `BroadcastWeight`.
   let weights: [(name: String, value: String)]
 
-  /// - Returns: nil if an element of the output is more than a function of elements at its place.
+  /// - Returns: nil if an element of the output is more than a function of elements at its position.
   init?(_ text: ClassText) {
     let layers = text.layerClass.layers
     guard layers.allSatisfy({ $0.outputShapes.count == 1 }) else { return nil }

@@ -36,11 +36,11 @@ struct MetalText {
     for index in formula.inputs.indices {
       let input = Self.input(index)
       // Of several inputs, one of a single row or column stretches.
-      let place =
+      let variable =
         formula.inputs.count == 1
         ? "gid.xy" : "gid.x % \(input).get_width(), gid.y % \(input).get_height()"
       lines.append(
-        "const float4 \(Self.element(index)) = float4(\(input).read(uint2(\(place)), gid.z));")
+        "const float4 \(Self.element(index)) = float4(\(input).read(uint2(\(variable)), gid.z));")
     }
     for index in formula.weights.indices {
       lines.append("const float4 w\(index) = stretched(weight\(index), size\(index), gid);")
@@ -109,9 +109,9 @@ extension MetalText {
   /// Constants, one for each operation, and the result.
   private var statements: (lines: [String], value: String) {
     var lines: [String] = []
-    var places: [Expression: String] = [:]
+    var variables: [Expression: String] = [:]
     func emit(_ expression: Expression) -> String {
-      if let place = places[expression] { return place }
+      if let variable = variables[expression] { return variable }
       let value: String
       switch expression.node {
       case .number(let number): return Self.text(Float(number))
@@ -123,10 +123,10 @@ extension MetalText {
         value = Self.text(function, operands.map(emit))
       case .reduce, .slice: return "x"
       }
-      let place = "v\(lines.count)"
-      lines.append("const float4 \(place) = \(value);")
-      places[expression] = place
-      return place
+      let variable = "v\(lines.count)"
+      lines.append("const float4 \(variable) = \(value);")
+      variables[expression] = variable
+      return variable
     }
     let value = emit(formula.expression)
     return (lines, value)

@@ -36,8 +36,8 @@ struct WeightConstant {
     var (all, tables, scales, biases): ([Int], [[Float]], [Float], [Float]) = ([], [], [], [])
     var form: (bits: Int, isSigned: Bool)?
     let rows = shape[0]
-    for (place, part) in parts.enumerated() {
-      let sign: Float = place == negated ? -1 : 1
+    for (position, part) in parts.enumerated() {
+      let sign: Float = position == negated ? -1 : 1
       let own: (bits: Int, isSigned: Bool)
       switch try part.storage(shape) {
       case .single: return nil
@@ -62,8 +62,8 @@ struct WeightConstant {
     let count = try checkedProduct(shape, limit: Limits.tensorElements)
     if form.bits == 16 {
       guard try keepsHalf(stack, type, builder) else { return nil }
-      let values = try parts.enumerated().flatMap { place, part in
-        try part.values(shape: shape).array().map { place == negated ? -$0 : $0 }
+      let values = try parts.enumerated().flatMap { position, part in
+        try part.values(shape: shape).array().map { position == negated ? -$0 : $0 }
       }
       return ConstantExpression(shape: stack, storage: .half(values.map(Half.bits)), type: type)
     }

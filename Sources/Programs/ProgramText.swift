@@ -90,7 +90,7 @@ package struct ProgramText {
     if operation.type == "const", operation.inputs.isEmpty, let output = operation.outputs.first,
       let value = operation.attribute("val"), value.type == output.type
     {
-      return "\(Self.named(output)) = const(\(place(value)))"
+      return "\(Self.named(output)) = const(\(location(value)))"
     }
     let outputs = operation.outputs.map { Self.named($0) }
     let result = outputs.isEmpty ? "" : outputs.joined(separator: ", ") + " = "
@@ -123,8 +123,8 @@ package struct ProgramText {
     // Maps have no order.
     let order = operationRulesByName[operation.type]?.arguments ?? []
     arguments.sort { a, b in
-      let places = [a, b].map { order.firstIndex(of: $0.key) ?? order.count }
-      return places[0] == places[1] ? a.key < b.key : places[0] < places[1]
+      let locations = [a, b].map { order.firstIndex(of: $0.key) ?? order.count }
+      return locations[0] == locations[1] ? a.key < b.key : locations[0] < locations[1]
     }
     return arguments
   }
@@ -157,10 +157,10 @@ package struct ProgramText {
   }
 
   /// The type of a constant, and the location of its elements.
-  private func long(_ value: MILValue) -> String { "\(Self.type(value.type))(\(place(value)))" }
+  private func long(_ value: MILValue) -> String { "\(Self.type(value.type))(\(location(value)))" }
 
-  private func place(_ value: MILValue) -> String {
-    guard case .file(let place)? = value.content else { return "…" }
-    return "\(place.fileName.inQuotes), offset \(place.offset)"
+  private func location(_ value: MILValue) -> String {
+    guard case .file(let location)? = value.content else { return "…" }
+    return "\(location.fileName.inQuotes), offset \(location.offset)"
   }
 }

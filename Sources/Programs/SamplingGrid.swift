@@ -53,11 +53,11 @@ extension OperationCall {
   }
 
   /// The elements at constant positions along an axis.
-  func taken(_ x: ProgramValue, _ places: [Int], axis: Int) throws -> ProgramValue {
-    if places == Array(0..<x.shape[axis]) { return x }
+  func taken(_ x: ProgramValue, _ positions: [Int], axis: Int) throws -> ProgramValue {
+    if positions == Array(0..<x.shape[axis]) { return x }
     var layer = Gather()
     layer.axis = axis
-    return try add(layer, x, ProgramValue(MILElements(places, [places.count])))
+    return try add(layer, x, ProgramValue(MILElements(positions, [positions.count])))
   }
 
   /// Interpolates between the elements of an axis.
@@ -88,13 +88,13 @@ extension OperationCall {
     }
   }
 
-  /// Resizes the last axes with the element that `place` returns for (i, size, old size).
+  /// Resizes the last axes with the element that `position` returns for (i, size, old size).
   func resizedToNearest(
-    _ x: ProgramValue, _ sizes: [Int], place: (Int, Int, Int) -> Int
+    _ x: ProgramValue, _ sizes: [Int], position: (Int, Int, Int) -> Int
   ) throws -> ProgramValue {
     try requireSizes(sizes, x)
     return try resized(x, sizes) { value, size, axis in
-      try taken(value, (0..<size).map { place($0, size, value.shape[axis]) }, axis: axis)
+      try taken(value, (0..<size).map { position($0, size, value.shape[axis]) }, axis: axis)
     }
   }
 
@@ -103,8 +103,8 @@ extension OperationCall {
     _ body: (ProgramValue, _ size: Int, _ axis: Int) throws -> ProgramValue
   ) throws -> ProgramValue {
     var result = x
-    for (place, size) in sizes.enumerated() {
-      let axis = x.rank - sizes.count + place
+    for (position, size) in sizes.enumerated() {
+      let axis = x.rank - sizes.count + position
       if x.shape[axis] != size { result = try body(result, size, axis) }
     }
     return result

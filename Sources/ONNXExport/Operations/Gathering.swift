@@ -9,11 +9,11 @@ let gatheringRules: [String: ONNXRule] = [
     try require(batch > 0 && batch <= indices.rank, "\(batch)", field: "batch_dims")
     try require(
       axis >= batch, .unsupported, "axis \(axis) is one of the batch's \(batch)", field: "axis")
-    // The axis follows the batch, and its indices return to its place.
+    // The axis follows the batch, and its indices return to its position.
     let order = Array(0..<batch) + [axis] + (batch..<x.rank).filter { $0 != axis }
-    let places = try call.unsqueeze(call.cast(indices, to: .int64), [indices.rank])
+    let positions = try call.unsqueeze(call.cast(indices, to: .int64), [indices.rank])
     let found = try call.add(
-      "GatherND", [call.transpose(x, order), places], [("batch_dims", .int(batch))],
+      "GatherND", [call.transpose(x, order), positions], [("batch_dims", .int(batch))],
       shape: [Int?](repeating: nil, count: x.rank - 1 + indices.rank - batch))
     let own = indices.rank - batch
     let outer = indices.rank..<indices.rank + axis - batch
@@ -41,9 +41,9 @@ let gatheringRules: [String: ONNXRule] = [
       updates,
       Array(axis..<axis + inner) + (0..<updates.rank).filter { !(axis..<axis + inner).contains($0) }
     )
-    let places = try call.unsqueeze(call.cast(indices, to: .int64), [inner])
+    let positions = try call.unsqueeze(call.cast(indices, to: .int64), [inner])
     let result = try call.add(
-      "ScatterND", [call.transpose(data, order), places, moved], call.reduction(),
+      "ScatterND", [call.transpose(data, order), positions, moved], call.reduction(),
       shape: order.map { data.shape[$0] })
     return [try call.transpose(result, order.indices.map { order.firstIndex(of: $0) ?? $0 })]
   },
@@ -95,8 +95,8 @@ extension ExportedOperation {
     let found = try addAll(
       "TopK", [x, count], [("axis", .int(axis)), ("largest", .int(ascends ? 0 : 1))], outputs: 2)
     guard operation.outputs.indices.contains(result) else { return found }
-    var places = found[1]
-    places.type = .int64
-    return [found[0], try cast(places, to: declared(result).type)]
+    var positions = found[1]
+    positions.type = .int64
+    return [found[0], try cast(positions, to: declared(result).type)]
   }
 }

@@ -57,8 +57,8 @@ let shapeRules: [String: ONNXRule] = [
     return [try call.transpose(reversed, order.indices.map { order.firstIndex(of: $0) ?? $0 })]
   },
   "non_zero": { call in
-    let places = try call.add("NonZero", [call.value("x")], type: .int64, shape: [nil, nil])
-    return [try call.cast(call.transpose(places, [1, 0]), to: call.declared().type)]
+    let positions = try call.add("NonZero", [call.value("x")], type: .int64, shape: [nil, nil])
+    return [try call.cast(call.transpose(positions, [1, 0]), to: call.declared().type)]
   },
   "tile": { [try $0.add("Tile", [$0.value("x"), $0.sizes("reps")])] },
   "pad": { try $0.padded() },

@@ -24,8 +24,8 @@ let slicingRules: [String: ONNXRule] = [
     }
     let starts = stride(from: 0, through: length - size, by: step)
     _ = try checkedProduct([(length - size) / step + 1, size], limit: 1 << 24)
-    let places = starts.flatMap { Array($0..<$0 + size) }
-    let indices = try call.integers(places, [places.count / size, size])
+    let positions = starts.flatMap { Array($0..<$0 + size) }
+    let indices = try call.integers(positions, [positions.count / size, size])
     return [try call.add("Gather", [x, indices], [("axis", .int(axis))])]
   },
   "crop": { call in
@@ -140,10 +140,10 @@ extension ExportedOperation {
       end = try add(
         "Where", [isSingle, binary("Add", begin, integers([1], [1])), end], type: .int64)
     }
-    func masked(_ places: GraphValue, _ mask: [Bool], _ limit: Int) throws -> GraphValue {
-      if !mask.contains(true) { return places }
+    func masked(_ positions: GraphValue, _ mask: [Bool], _ limit: Int) throws -> GraphValue {
+      if !mask.contains(true) { return positions }
       let flags = try array(mask.map { $0 ? 1 : 0 }, [x.rank], .bool)
-      return try add("Where", [flags, integers([limit], [1]), places], type: .int64)
+      return try add("Where", [flags, integers([limit], [1]), positions], type: .int64)
     }
     try require(
       try list("stride", count: x.rank).allSatisfy { $0 > 0 }, .unsupported,
@@ -164,19 +164,19 @@ extension ExportedOperation {
     let slices = try Slices(self, rank: x.rank)
     guard let last = slices.axes.last else { return [try reshape(update, sizes)] }
     _ = try checkedProduct(sizes[...last], limit: 1 << 24)
-    let places = (0...last).map { axis -> [Int] in
+    let positions = (0...last).map { axis -> [Int] in
       let size = sizes[axis]
-      func place(_ value: Int) -> Int { min(max(value < 0 ? value + size : value, -1), size) }
+      func position(_ value: Int) -> Int { min(max(value < 0 ? value + size : value, -1), size) }
       let step = slices.stride[axis]
       let (start, end) = (slices.begin[axis], slices.end[axis])
       return Array(
         stride(
-          from: min(max(place(start), 0), size - (step < 0 ? 1 : 0)),
-          to: end == -Int(Int32.max) ? -1 : max(place(end), step < 0 ? -1 : 0), by: step))
+          from: min(max(position(start), 0), size - (step < 0 ? 1 : 0)),
+          to: end == -Int(Int32.max) ? -1 : max(position(end), step < 0 ? -1 : 0), by: step))
     }
     var tuples: [[Int]] = [[]]
-    for axis in places { tuples = tuples.flatMap { tuple in axis.map { tuple + [$0] } } }
-    let counts = places.map(\.count)
+    for axis in positions { tuples = tuples.flatMap { tuple in axis.map { tuple + [$0] } } }
+    let counts = positions.map(\.count)
     let indices = try integers(tuples.flatMap { $0 }, counts + [last + 1])
     return [try add("ScatterND", [x, indices, reshape(update, counts + sizes[(last + 1)...])])]
   }

@@ -122,12 +122,12 @@ extension LayerCall {
       return (field, .variable(try packed.variable(builder, name: "\(name)_\(field)")))
     }
     var all: [Float] = []
-    for (place, part) in parts.enumerated() {
+    for (position, part) in parts.enumerated() {
       let own =
         part == nil
         ? try [Float](zeros: checkedProduct(shape, limit: Limits.tensorElements))
         : try values(part, shape, field)
-      all += place == negated ? own.map { -$0 } : own
+      all += position == negated ? own.map { -$0 } : own
     }
     return (field, .variable(try constant(all, [rows * parts.count] + shape.dropFirst(), field)))
   }
@@ -251,8 +251,8 @@ extension LayerCall {
   ) throws -> [Variable] {
     let x = try sequence()
     let (steps, batch) = (x.shape[0], x.shape[1])
-    func joined(_ places: [Int], _ field: String) throws -> Variable {
-      try concat(places.map { try state($0, of: x, size, "\(field)_\($0)") }, 1)
+    func joined(_ positions: [Int], _ field: String) throws -> Variable {
+      try concat(positions.map { try state($0, of: x, size, "\(field)_\($0)") }, 1)
     }
     let hidden =
       isBoth && inputs.count == 1

@@ -10,9 +10,9 @@ extension ReductionOperationLayer {
   func operation(_ layer: LayerCall) throws -> Variable {
     let x = try layer.array()
     let all = reduceAll || axes.isEmpty
-    let places =
+    let positions =
       all ? Array(0..<x.rank) : try axes.map { try ArrayShape.axis($0, rank: x.rank, "axes") }
-    let result = try layer.reduce(operation, x, places, keepDims: all ? false : keepDims)
+    let result = try layer.reduce(operation, x, positions, keepDims: all ? false : keepDims)
     return try layer.reshape(result, to: layer.outputShapes[0])
   }
 }
@@ -36,8 +36,8 @@ protocol ExtremumOperationLayer: OneResultLayer, ExtremumLayer { var operation: 
 extension ExtremumOperationLayer {
   func operation(_ layer: LayerCall) throws -> Variable {
     let x = try layer.array()
-    let place = try ArrayShape.axis(axis, rank: x.rank, "axis")
-    let result = try layer.extremum(operation, x, place, keepDims: !removeDim)
+    let position = try ArrayShape.axis(axis, rank: x.rank, "axis")
+    let result = try layer.extremum(operation, x, position, keepDims: !removeDim)
     return try layer.reshape(result, to: layer.outputShapes[0])
   }
 }
@@ -48,12 +48,12 @@ extension ArgMin: ExtremumOperationLayer { var operation: String { "reduce_argmi
 extension TopK: OperationLayer {
   func operations(_ layer: LayerCall) throws -> [Variable] {
     let x = try layer.array()
-    let place = try ArrayShape.axis(axis, rank: x.rank, "axis")
+    let position = try ArrayShape.axis(axis, rank: x.rank, "axis")
     let shape = layer.outputShapes[0]
     return try layer.builder.add(
       "topk", layer.name,
       [
-        ("x", .variable(x)), ("k", .int(shape[place])), ("axis", .int(place)),
+        ("x", .variable(x)), ("k", .int(shape[position])), ("axis", .int(position)),
         ("ascending", .flag(useBottomK)),
       ], type: layer.type, outputs: [(x.type, shape), (.int32, shape)])
   }
@@ -62,31 +62,34 @@ extension TopK: OperationLayer {
 extension ArgSort: OneResultLayer {
   func operation(_ layer: LayerCall) throws -> Variable {
     let x = try layer.array()
-    let place = try ArrayShape.axis(axis, rank: x.rank, "axis")
+    let position = try ArrayShape.axis(axis, rank: x.rank, "axis")
     return try layer.add(
-      "argsort", x, [("axis", .int(place)), ("ascending", .flag(!descending))], type: .int32)
+      "argsort", x, [("axis", .int(position)), ("ascending", .flag(!descending))], type: .int32)
   }
 }
 
 extension CumSum: OneResultLayer {
   func operation(_ layer: LayerCall) throws -> Variable {
     let x = try layer.array()
-    let place = try ArrayShape.axis(axis, rank: x.rank, "axis")
+    let position = try ArrayShape.axis(axis, rank: x.rank, "axis")
     return try layer.add(
       "cumsum", x,
-      [("axis", .int(place)), ("exclusive", .flag(excludeFinalSum)), ("reverse", .flag(reverse))])
+      [
+        ("axis", .int(position)), ("exclusive", .flag(excludeFinalSum)),
+        ("reverse", .flag(reverse)),
+      ])
   }
 }
 
 extension Gather: OneResultLayer {
   func operation(_ layer: LayerCall) throws -> Variable {
     let x = try layer.anyArray(0)
-    let place = try ArrayShape.axis(axis, rank: x.rank, "axis")
+    let position = try ArrayShape.axis(axis, rank: x.rank, "axis")
     let indices = try layer.integers(1)
     var shape = x.shape
-    shape.replaceSubrange(place...place, with: indices.shape)
+    shape.replaceSubrange(position...position, with: indices.shape)
     let result = try layer.add(
-      "gather", x, [("indices", .variable(indices)), ("axis", .int(place))], shape: shape)
+      "gather", x, [("indices", .variable(indices)), ("axis", .int(position))], shape: shape)
     return try layer.reshape(result, to: layer.outputShapes[0])
   }
 }
@@ -94,10 +97,10 @@ extension Gather: OneResultLayer {
 extension GatherAlongAxis: OneResultLayer {
   func operation(_ layer: LayerCall) throws -> Variable {
     let x = try layer.anyArray(0)
-    let place = try ArrayShape.axis(axis, rank: x.rank, "axis")
+    let position = try ArrayShape.axis(axis, rank: x.rank, "axis")
     return try layer.add(
       "gather_along_axis", x,
-      [("indices", .variable(try layer.integers(1))), ("axis", .int(place))],
+      [("indices", .variable(try layer.integers(1))), ("axis", .int(position))],
       shape: layer.outputShapes[0])
   }
 }
@@ -114,12 +117,12 @@ extension OneHot: OneResultLayer {
   func operation(_ layer: LayerCall) throws -> Variable {
     let indices = try layer.integers(0)
     let shape = layer.outputShapes[0]
-    let place = try ArrayShape.axis(axis, rank: shape.count, "axis")
+    let position = try ArrayShape.axis(axis, rank: shape.count, "axis")
     return try layer.make(
       "one_hot",
       [
-        ("indices", .variable(indices)), ("one_hot_vector_size", .int(shape[place])),
-        ("axis", .int(place)), ("on_value", .number(onValue)), ("off_value", .number(offValue)),
+        ("indices", .variable(indices)), ("one_hot_vector_size", .int(shape[position])),
+        ("axis", .int(position)), ("on_value", .number(onValue)), ("off_value", .number(offValue)),
       ], shape: shape)
   }
 }

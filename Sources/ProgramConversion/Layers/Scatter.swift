@@ -4,27 +4,28 @@ import TensorCore
 extension Scatter: OneResultLayer {
   func operation(_ layer: LayerCall) throws -> Variable {
     let data = try layer.array()
-    let place = try ArrayShape.axis(axis, rank: data.rank, "axis")
+    let position = try ArrayShape.axis(axis, rank: data.rank, "axis")
     var updates = data.shape
-    updates.replaceSubrange(place...place, with: layer.inputShapes[1])
-    return try layer.scatter("scatter", data, mode, updates: updates, [("axis", .int(place))])
+    updates.replaceSubrange(position...position, with: layer.inputShapes[1])
+    return try layer.scatter("scatter", data, mode, updates: updates, [("axis", .int(position))])
   }
 }
 
 extension ScatterND: OneResultLayer {
   func operation(_ layer: LayerCall) throws -> Variable {
-    let (data, places) = (try layer.array(), layer.inputShapes[1])
+    let (data, positions) = (try layer.array(), layer.inputShapes[1])
     return try layer.scatter(
-      "scatter_nd", data, mode, updates: places.dropLast() + data.shape.dropFirst(places.last ?? 0))
+      "scatter_nd", data, mode,
+      updates: positions.dropLast() + data.shape.dropFirst(positions.last ?? 0))
   }
 }
 
 extension ScatterAlongAxis: OneResultLayer {
   func operation(_ layer: LayerCall) throws -> Variable {
     let data = try layer.array()
-    let place = try ArrayShape.axis(axis, rank: data.rank, "axis")
+    let position = try ArrayShape.axis(axis, rank: data.rank, "axis")
     return try layer.scatter(
-      "scatter_along_axis", data, mode, updates: layer.inputShapes[1], [("axis", .int(place))])
+      "scatter_along_axis", data, mode, updates: layer.inputShapes[1], [("axis", .int(position))])
   }
 }
 

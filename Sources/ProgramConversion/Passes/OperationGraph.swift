@@ -8,8 +8,8 @@ final class OperationGraph {
   /// The operations, by the names of their first results.
   private(set) var operations: [String: MILOperation] = [:]
   /// The names of the operations in order; new ones are beside those that they belong to.
-  private var places: [[String]] = []
-  private var place: [String: Int] = [:]
+  private var slots: [[String]] = []
+  private var slot: [String: Int] = [:]
   /// The operation that computes a value.
   private var producers: [String: String] = [:]
   private var readers: [String: [String]] = [:]
@@ -30,8 +30,8 @@ final class OperationGraph {
     for input in block.inputs { self.types[input.name] = input.type }
     for (index, operation) in block.operations.enumerated() {
       let name = operation.outputs.first?.name ?? "#\(index)"
-      places.append([name])
-      place[name] = index
+      slots.append([name])
+      slot[name] = index
       for block in operation.blocks { kept.formUnion(block.namesRead) }
       insert(operation, name)
     }
@@ -40,7 +40,7 @@ final class OperationGraph {
   /// The remaining operations in order.
   func block(like block: MILBlock) throws -> MILBlock {
     var result = block
-    result.operations = try places.joined().compactMap { operations[$0] }.map { operation in
+    result.operations = try slots.joined().compactMap { operations[$0] }.map { operation in
       var operation = operation
       operation.blocks = try operation.blocks.map {
         try $0.simplified(builder, types: types, constants: constants)
@@ -68,7 +68,7 @@ final class OperationGraph {
 
   /// The names of the operations now, in order, without constants.
   var names: [String] {
-    places.joined().filter { name in operations[name].map { $0.type != "const" } ?? false }
+    slots.joined().filter { name in operations[name].map { $0.type != "const" } ?? false }
   }
 
   /// The operation that computes the value, unless it has other results.
@@ -86,8 +86,8 @@ final class OperationGraph {
 
   /// The order of the operations.
   func position(_ value: String) -> (Int, Int) {
-    guard let name = producers[value], let index = place[name] else { return (-1, 0) }
-    return (index, places[index].firstIndex(of: name) ?? 0)
+    guard let name = producers[value], let index = slot[name] else { return (-1, 0) }
+    return (index, slots[index].firstIndex(of: name) ?? 0)
   }
 
   /// The names of the operations that read the value.
@@ -156,7 +156,7 @@ final class OperationGraph {
   }
 
   private func write(_ value: String, beside name: String, _ make: () throws -> Variable) throws {
-    guard let index = place[name] else { return }
+    guard let index = slot[name] else { return }
     var (made, result) = try builder.collecting(make)
     let last = try made.indices.last.orThrow(
       ModelError(.internal, "no operation computes '\(value)'"))
@@ -164,11 +164,11 @@ final class OperationGraph {
     result.name = value
     made[last].outputs[0].name = value
     made[last].attributes = [MILAttribute("name", MILValue(value))]
-    let position = places[index].firstIndex(of: name) ?? 0
+    let position = slots[index].firstIndex(of: name) ?? 0
     let names = made.map { $0.outputs[0].name }
-    places[index].replaceSubrange(position..<position + (value == name ? 1 : 0), with: names)
+    slots[index].replaceSubrange(position..<position + (value == name ? 1 : 0), with: names)
     for (operation, name) in zip(made, names) {
-      place[name] = index
+      slot[name] = index
       insert(operation, name)
     }
   }
@@ -180,7 +180,7 @@ final class OperationGraph {
     for user in users(value) {
       guard var operation = operations[user] else { continue }
       detach(user)
-      for place in operation.inputs.indices { operation.inputs[place].rename([value: other]) }
+      for number in operation.inputs.indices { operation.inputs[number].rename([value: other]) }
       insert(operation, user)
     }
     if !isKept(value) { return removeIfUnused(value) }
@@ -193,27 +193,27 @@ final class OperationGraph {
 
   /// Gives the value the name of another one, which is no longer computed.
   private func rename(_ other: String, of owner: String, to value: String) {
-    guard var operation = operations[owner], let index = place[owner], let old = place[value],
+    guard var operation = operations[owner], let index = slot[owner], let old = slot[value],
       operations[value]?.outputs.count == 1
     else { return }
     detach(value)
     let unused = operations[value]?.namesRead ?? []
     operations[value] = nil
-    places[old].removeAll { $0 == value }
+    slots[old].removeAll { $0 == value }
     for user in users(other) {
       guard var reader = operations[user] else { continue }
       detach(user)
-      for place in reader.inputs.indices { reader.inputs[place].rename([other: value]) }
+      for number in reader.inputs.indices { reader.inputs[number].rename([other: value]) }
       insert(reader, user)
     }
     detach(owner)
     operations[owner] = nil
-    for place in operation.outputs.indices where operation.outputs[place].name == other {
-      operation.outputs[place].name = value
+    for number in operation.outputs.indices where operation.outputs[number].name == other {
+      operation.outputs[number].name = value
     }
     let name = operation.outputs[0].name
-    if let position = places[index].firstIndex(of: owner) { places[index][position] = name }
-    place[name] = index
+    if let position = slots[index].firstIndex(of: owner) { slots[index][position] = name }
+    slot[name] = index
     insert(operation, name)
     for input in unused { removeIfUnused(input) }
   }

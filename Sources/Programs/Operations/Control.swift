@@ -91,13 +91,13 @@ extension OperationCall {
           "a value of the loop changes from \(variable.type.name) to \(result.type.name)")
       }
       // All results are read before any variable changes.
-      let places = try results.map { result in
-        let place = lowering.uniqueBlob(label + "_next")
-        try lowering.copy(result, to: place, name: place)
-        return result.with(blob: place)
+      let positions = try results.map { result in
+        let position = lowering.uniqueBlob(label + "_next")
+        try lowering.copy(result, to: position, name: position)
+        return result.with(blob: position)
       }
-      for (place, variable) in zip(places, variables) {
-        if let blob = variable.blob { try lowering.copy(place, to: blob, name: blob) }
+      for (position, variable) in zip(positions, variables) {
+        if let blob = variable.blob { try lowering.copy(position, to: blob, name: blob) }
       }
     }
     if changes { return try unrolled(condition, body, initial) }

@@ -90,14 +90,14 @@ extension OperationCall {
   /// - Parameter sizes: the size of one axis, or of the axes that the last axis of the indices
   ///   addresses.
   fileprivate func validateIndices(_ indices: ProgramValue, _ sizes: [Int]) throws {
-    guard try bool("validate_indices"), let places = try lowering.elements(indices)?.ints()
+    guard try bool("validate_indices"), let positions = try lowering.elements(indices)?.ints()
     else { return }
     let depth = sizes.count == 1 ? 1 : max(1, indices.shape.last ?? 1)
-    for (index, place) in places.enumerated() where index % depth < sizes.count {
+    for (index, position) in positions.enumerated() where index % depth < sizes.count {
       let size = sizes[index % depth]
       try require(
-        (0..<size).contains(place), .mismatch, "the index \(place) is not within 0 and \(size - 1)",
-        field: "indices")
+        (0..<size).contains(position), .mismatch,
+        "the index \(position) is not within 0 and \(size - 1)", field: "indices")
     }
   }
 
@@ -154,9 +154,9 @@ extension OperationCall {
       constant((0..<items).map { Float($0) }, [items, 1, 1], indices.type), to: [items, count, 1])
     var layer = ConcatND()
     layer.axis = 2
-    let places = try addAll(
+    let positions = try addAll(
       layer, [numbers, reshaped(indices, [items, count, depth])], types: [indices.type])[0]
-    let found = try add(GatherND(), reshaped(x, [items] + x.shape[batch...]), places)
+    let found = try add(GatherND(), reshaped(x, [items] + x.shape[batch...]), positions)
     return try reshaped(found, indices.shape.dropLast() + x.shape[(batch + depth)...])
   }
 

@@ -59,14 +59,14 @@ extension OperationCall {
 
   /// Writes values to a list. A list whose length may change grows only to known positions.
   fileprivate func written(
-    _ places: ProgramValue, _ values: ProgramValue, _ field: String
+    _ positions: ProgramValue, _ values: ProgramValue, _ field: String
   ) throws -> ProgramValue {
     var list = try list("ls")
     try require(
       Array(list.shape.dropFirst()) == Array(values.shape.dropFirst()) && list.type == values.type,
       "the value is \(ProgramText.type(values.type, values.shape)), the list "
         + ProgramText.type(list.type, list.shape), field: "value")
-    if let known = try lowering.elements(places)?.ints() {
+    if let known = try lowering.elements(positions)?.ints() {
       let length = (known.max() ?? 0) + 1
       try require(
         known.allSatisfy { $0 >= 0 } && length <= Limits.dimension, "\(known)", field: field)
@@ -79,7 +79,7 @@ extension OperationCall {
         list.list = length
       }
     }
-    var result = try add(Scatter(), list, places, values)
+    var result = try add(Scatter(), list, positions, values)
     result.list = list.list
     return result
   }

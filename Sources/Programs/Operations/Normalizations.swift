@@ -181,15 +181,15 @@ extension OperationCall {
     let equation = try string("equation", "")
     // Letters as numbers in the order of their first use.
     var letters: [Character] = []
-    let places = equation.filter { $0 != " " }.map { letter in
+    let positions = equation.filter { $0 != " " }.map { letter in
       if !letter.isLetter { return String(letter) }
       if !letters.contains(letter) { letters.append(letter) }
       return String(letters.firstIndex(of: letter) ?? 0)
     }.joined()
     try require(
-      places == "0123,0324->0124" || places == "012,213->013", .unsupported,
+      positions == "0123,0324->0124" || positions == "012,213->013", .unsupported,
       "equation '\(equation)' is not supported", field: "equation")
-    let rank = places.first == "0" && letters.count == 5 ? 4 : 3
+    let rank = positions.first == "0" && letters.count == 5 ? 4 : 3
     try require(
       factors.count == 2 && factors.allSatisfy { $0.rank == rank },
       "the equation does not fit \(factors.map(\.shape))", field: "values")

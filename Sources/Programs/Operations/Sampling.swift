@@ -92,10 +92,10 @@ extension OperationCall {
     }
     func pixel(_ column: ProgramValue, _ row: ProgramValue) throws -> ProgramValue {
       let (row, column) = (row.with(type: .int32), column.with(type: .int32))
-      let place = try plus(
+      let position = try plus(
         plus(bases, linear(clipped(row, 0, Float(height - 1)), Float(width))),
         clipped(column, 0, Float(width - 1)))
-      let found = try add(Gather(), pixels, place, type: x.type)
+      let found = try add(Gather(), pixels, position, type: x.type)
       guard case .pixels(let value) = outside else { return found }
       return try add(WhereBroadcastable(), isInside(column, row), found, value, type: x.type)
     }
@@ -234,10 +234,10 @@ extension OperationCall {
     let numbers = try parts(of: broadcast(matrix, to: [batch, 6]), along: 1).map {
       try reshaped($0, [batch, 1, 1])
     }
-    func coordinates(_ place: Int) throws -> ProgramValue {
+    func coordinates(_ position: Int) throws -> ProgramValue {
       let turned = try plus(
-        times(numbers[place], across), times(numbers[place + 1], down))
-      return try reshaped(plus(turned, numbers[place + 2]), [batch, count])
+        times(numbers[position], across), times(numbers[position + 1], down))
+      return try reshaped(plus(turned, numbers[position + 2]), [batch, count])
     }
     return [try sampled(x, (coordinates(0), coordinates(3)), [height, width])]
   }
@@ -326,10 +326,10 @@ extension OperationCall {
     let count = boxes.shape[0]
     let (zero, one) = (scalar(0, x.type), scalar(1, x.type))
     /// The points along an axis, [N, points].
-    func points(_ place: Int, _ length: Int, _ points: Int) throws -> ProgramValue {
+    func points(_ position: Int, _ length: Int, _ points: Int) throws -> ProgramValue {
       let unit = scale * (isNormalized ? Float(length - 1) : 1)
-      var first = try reshaped(linear(numbers[place], unit), [count, 1])
-      var extent = try reshaped(linear(numbers[place + 2], unit), [count, 1])
+      var first = try reshaped(linear(numbers[position], unit), [count, 1])
+      var extent = try reshaped(linear(numbers[position + 2], unit), [count, 1])
       if isCentered {
         first = try minus(first, linear(extent, 0.5))
       } else {

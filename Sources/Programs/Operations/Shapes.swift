@@ -82,17 +82,17 @@ let shapeRules: [OperationRule] = [
   OperationRule("non_zero", "x", "the indices of the nonzero elements") { call in
     let x = try call.value("x")
     let values = try call.floats("x") ?? []
-    var places: [Int] = []
+    var positions: [Int] = []
     for (index, value) in values.enumerated() where value != 0 {
       var rest = index
-      var place = [Int](repeating: 0, count: x.rank)
+      var position = [Int](repeating: 0, count: x.rank)
       for axis in (0..<x.rank).reversed() {
-        place[axis] = rest % x.shape[axis]
+        position[axis] = rest % x.shape[axis]
         rest /= x.shape[axis]
       }
-      places += place
+      positions += position
     }
-    return [ProgramValue(MILElements(places, [places.count / max(1, x.rank), x.rank]))]
+    return [ProgramValue(MILElements(positions, [positions.count / max(1, x.rank), x.rank]))]
   },
   OperationRule("tile", "x reps", "repeats x along each axis") { call in
     let x = try call.value("x")
@@ -166,8 +166,8 @@ extension OperationCall {
     var shape: [Int] = []
     for (index, reference) in references.enumerated() {
       let rank = reference.rank
-      func place(_ number: Int) -> Int { min(max(number < 0 ? number + rank : number, 0), rank) }
-      let (begin, end) = (place(begins[index]), masks[index] != 0 ? rank : place(ends[index]))
+      func position(_ number: Int) -> Int { min(max(number < 0 ? number + rank : number, 0), rank) }
+      let (begin, end) = (position(begins[index]), masks[index] != 0 ? rank : position(ends[index]))
       if begin < end { shape += reference.shape[begin..<end] }
     }
     return [try reshaped(x, shape)]
@@ -227,11 +227,12 @@ extension OperationCall {
         "a border of \(before + after) around \(length) elements", field: "pad")
       // As in NumPy, what is reflected once is reflected again.
       let period = max(2 * (length - 1), 1)
-      let places = (-before..<length + after).map { place in
+      let positions = (-before..<length + after).map { position in
         mode == "replicate"
-          ? min(max(place, 0), length - 1) : min(abs(place) % period, period - abs(place) % period)
+          ? min(max(position, 0), length - 1)
+          : min(abs(position) % period, period - abs(position) % period)
       }
-      result = try taken(result, places, axis: axis)
+      result = try taken(result, positions, axis: axis)
     }
     return result
   }

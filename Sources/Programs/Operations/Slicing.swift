@@ -92,18 +92,18 @@ extension OperationCall {
     }
     let depth = last + 1
     let total = try checkedProduct(counts[..<depth], limit: 1 << 24)
-    var places: [Int] = []
-    places.reserveCapacity(total * depth)
+    var positions: [Int] = []
+    positions.reserveCapacity(total * depth)
     for index in 0..<total {
       var rest = index
-      var place = [Int](repeating: 0, count: depth)
+      var position = [Int](repeating: 0, count: depth)
       for axis in (0..<depth).reversed() {
-        place[axis] = ranges[axis].start + rest % counts[axis] * ranges[axis].step
+        position[axis] = ranges[axis].start + rest % counts[axis] * ranges[axis].step
         rest /= counts[axis]
       }
-      places += place
+      positions += position
     }
-    let indices = ProgramValue(MILElements(places, Array(counts[..<depth]) + [depth]))
+    let indices = ProgramValue(MILElements(positions, Array(counts[..<depth]) + [depth]))
     return [try add(ScatterND(), x, indices, reshaped(update, counts))]
   }
 }
