@@ -5,11 +5,11 @@ extension CaffeConversion {
   /// DetectionOutput, or the regions of Faster R-CNN with their scores and offsets.
   func detectionMetadata(_ imported: ImportedNetwork) -> [String: String] {
     var metadata = gridMetadata(imported)
-    for (place, version) in graph.outputs.enumerated() {
-      guard imported.outputs.indices.contains(place),
+    for (position, version) in graph.outputs.enumerated() {
+      guard imported.outputs.indices.contains(position),
         let layer = graph.nodes.first(where: { $0.outputs.contains(version) })?.layer
       else { continue }
-      let name = options.outputNames[place]
+      let name = options.outputNames[position]
       switch layer.type {
       case "DetectionOutput":
         let parameters = layer.parameters("detection_output_param")
@@ -45,10 +45,10 @@ extension CaffeConversion {
         let masks = try? (isThird ? parameters.ints("mask", atLeast: 0) : [])
       else { continue }
       for (index, version) in node.inputs.enumerated() {
-        guard let place = graph.outputs.firstIndex(of: version),
-          imported.outputs.indices.contains(place)
+        guard let position = graph.outputs.firstIndex(of: version),
+          imported.outputs.indices.contains(position)
         else { continue }
-        let prefix = "assay.detect.\(options.outputNames[place])."
+        let prefix = "assay.detect.\(options.outputNames[position])."
         metadata[prefix + "type"] = isThird ? "yolo" : "region"
         metadata[prefix + "classes"] = "\(classes)"
         metadata[prefix + "num"] = "\(count)"
@@ -64,9 +64,9 @@ extension CaffeConversion {
 
   /// The name of the input that gives the layer the image's size and scale.
   private func imageInfo(of layer: LayerCall) -> String? {
-    let place = inputs.firstIndex { input in
+    let position = inputs.firstIndex { input in
       graph.readers(of: input.version).contains { $0.layer.index == layer.index && $0.bottom == 2 }
     }
-    return place.map { options.inputNames[$0] }
+    return position.map { options.inputNames[$0] }
   }
 }

@@ -11,7 +11,7 @@ package struct ConfigurationSection: Sendable {
   /// The line of the brackets, counted from 1.
   package let line: Int
   package private(set) var options: [Option] = []
-  private var places: [String: Int] = [:]
+  private var positions: [String: Int] = [:]
 
   package init(_ name: String, line: Int) {
     self.name = name
@@ -23,14 +23,14 @@ package struct ConfigurationSection: Sendable {
 
   /// Adds an option, or returns the earlier one with the same key.
   package mutating func add(_ key: String, _ value: String, line: Int) -> Option? {
-    if let place = places[key.lowercased()] { return options[place] }
-    places[key.lowercased()] = options.count
+    if let position = positions[key.lowercased()] { return options[position] }
+    positions[key.lowercased()] = options.count
     options.append(Option(key: key, value: value, line: line))
     return nil
   }
 
   /// The option `key`, ignoring case.
-  package subscript(key: String) -> Option? { places[key.lowercased()].map { options[$0] } }
+  package subscript(key: String) -> Option? { positions[key.lowercased()].map { options[$0] } }
 
   // MARK: Values
 

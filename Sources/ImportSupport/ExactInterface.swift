@@ -13,13 +13,13 @@ extension ImportedNetwork {
     var leading: [NeuralNetworkLayer] = []
     for index in inputs.indices where !images.contains(inputs[index].name) {
       let name = inputs[index].name
-      guard let places = inputs[index].places, !places.isEmpty else { continue }
+      guard let positions = inputs[index].positions, !positions.isEmpty else { continue }
       let expanded = blobs.take(name + "_expanded")
       blobLayouts[expanded] = blobLayouts.removeValue(forKey: name)
       for layer in layers.indices {
         layers[layer].input = layers[layer].input.map { $0 == name ? expanded : $0 }
       }
-      let order = places.indices.sorted { places[$0] < places[$1] }
+      let order = positions.indices.sorted { positions[$0] < positions[$1] }
       var source = name
       if order != Array(order.indices) {
         var transpose = Transpose()
@@ -31,13 +31,14 @@ extension ImportedNetwork {
         source = ordered
       }
       leading.append(
-        Self.layer(names.take(name + "_expand"), Self.expansion(places), source, expanded))
+        Self.layer(names.take(name + "_expand"), Self.expansion(positions), source, expanded))
       inputs[index].useOwnAxes(batch: keepsBatch ? nil : 1)
     }
     layers.insert(contentsOf: leading, at: 0)
     for index in outputs.indices {
       let name = outputs[index].name
-      guard let places = outputs[index].places, outputs[index].sourceShape.count == places.count
+      guard let positions = outputs[index].positions,
+        outputs[index].sourceShape.count == positions.count
       else { continue }
       let five = blobs.take(name + "_five")
       blobLayouts[five] = blobLayouts.removeValue(forKey: name)
@@ -45,12 +46,12 @@ extension ImportedNetwork {
         layers[layer].output = layers[layer].output.map { $0 == name ? five : $0 }
         layers[layer].input = layers[layer].input.map { $0 == name ? five : $0 }
       }
-      let kept = places.sorted()
-      let order = places.compactMap { kept.firstIndex(of: $0) }
+      let kept = positions.sorted()
+      let order = positions.compactMap { kept.firstIndex(of: $0) }
       let isOrdered = order == Array(order.indices)
       let squeezed = isOrdered ? name : blobs.take(name + "_squeezed")
       layers.append(
-        Self.layer(names.take(name + "_squeeze"), Self.squeezing(places), five, squeezed))
+        Self.layer(names.take(name + "_squeeze"), Self.squeezing(positions), five, squeezed))
       if !isOrdered {
         var transpose = Transpose()
         transpose.axes = order
@@ -58,7 +59,7 @@ extension ImportedNetwork {
           NeuralNetworkLayer(
             names.take(name + "_transpose"), transpose, input: [squeezed], output: [name]))
         // What lies in another order than the axes' names say starts with the batch all the same.
-        outputs[index].layout = String("NCHWD".prefix(places.count))
+        outputs[index].layout = String("NCHWD".prefix(positions.count))
       }
       outputs[index].useOwnAxes()
     }
@@ -75,27 +76,29 @@ extension ImportedNetwork {
     return layer
   }
 
-  private static func unused(_ places: [Int]) -> [Int] { (0..<5).filter { !places.contains($0) } }
+  private static func unused(_ positions: [Int]) -> [Int] {
+    (0..<5).filter { !positions.contains($0) }
+  }
 
-  private static func expansion(_ places: [Int]) -> any LayerParameters {
+  private static func expansion(_ positions: [Int]) -> any LayerParameters {
     var expand = ExpandDims()
-    expand.axes = unused(places)
+    expand.axes = unused(positions)
     return expand.axes.isEmpty ? Activation(.linear(alpha: 1, beta: 0)) : expand
   }
 
-  private static func squeezing(_ places: [Int]) -> any LayerParameters {
+  private static func squeezing(_ positions: [Int]) -> any LayerParameters {
     var squeeze = Squeeze()
-    squeeze.axes = unused(places)
+    squeeze.axes = unused(positions)
     return squeeze.axes.isEmpty ? Activation(.linear(alpha: 1, beta: 0)) : squeeze
   }
 }
 
 extension ImportedFeature {
   /// The places of the source's axes in `[Seq, Batch, C, H, W]`; nil if they are unknown.
-  fileprivate var places: [Int]? {
+  fileprivate var positions: [Int]? {
     let letters = Array("TNCHW")
-    let places = layout.map { letters.firstIndex(of: $0) }
-    return places.contains(nil) ? nil : places.compactMap { $0 }
+    let positions = layout.map { letters.firstIndex(of: $0) }
+    return positions.contains(nil) ? nil : positions.compactMap { $0 }
   }
 
   /// Declares the source's axes as the model's.

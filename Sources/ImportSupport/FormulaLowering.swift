@@ -72,12 +72,12 @@ struct FormulaLowering {
     for index in steps.indices.reversed() where needed.contains(index + inputCount) {
       needed.formUnion(steps[index].inputs)
     }
-    var places = Array(0..<inputCount)
+    var positions = Array(0..<inputCount)
     var kept: [Step] = []
     for (index, var step) in steps.enumerated() {
-      places.append(inputCount + kept.count)
+      positions.append(inputCount + kept.count)
       guard needed.contains(index + inputCount), index + inputCount <= result else { continue }
-      step.inputs = step.inputs.map { places[$0] }
+      step.inputs = step.inputs.map { positions[$0] }
       kept.append(step)
     }
     steps = kept
@@ -162,13 +162,13 @@ struct FormulaLowering {
       guard case .constant(let array) = value else { return nil }
       arrays["_\(index)"] = array
     }
-    let places = values.indices.map { Expression.name("_\($0)") }
+    let positions = values.indices.map { Expression.name("_\($0)") }
     let node: Expression.Node =
       switch expression.node {
-      case .apply(let function, _): .apply(function, places)
+      case .apply(let function, _): .apply(function, positions)
       case .reduce(let reduction, _, let axes, let keepsAxes):
-        .reduce(reduction, places[0], axes: axes, keepsAxes: keepsAxes)
-      case .slice(_, let items): .slice(places[0], items)
+        .reduce(reduction, positions[0], axes: axes, keepsAxes: keepsAxes)
+      case .slice(_, let items): .slice(positions[0], items)
       case .number, .name: expression.node
       }
     return .constant(try Expression(node).value(arrays))

@@ -146,12 +146,12 @@ extension SliceStatic {
 extension Reduce.Axis {
   /// The smallest sequence of reductions that covers some of C, H and W, which are places 2, 3 and
   /// 4.
-  package static func steps(over places: Set<Int>) -> [(axis: Reduce.Axis, places: [Int])] {
-    if places == [2, 3, 4] { return [(.chw, [2, 3, 4])] }
-    let isPlane = places.isSuperset(of: [3, 4])
+  package static func steps(over positions: Set<Int>) -> [(axis: Reduce.Axis, positions: [Int])] {
+    if positions == [2, 3, 4] { return [(.chw, [2, 3, 4])] }
+    let isPlane = positions.isSuperset(of: [3, 4])
     return (isPlane ? [(.hw, [3, 4])] : [])
-      + [(2, Reduce.Axis.c), (3, .h), (4, .w)].compactMap { place, axis in
-        places.contains(place) && !(isPlane && place > 2) ? (axis, [place]) : nil
+      + [(2, Reduce.Axis.c), (3, .h), (4, .w)].compactMap { position, axis in
+        positions.contains(position) && !(isPlane && position > 2) ? (axis, [position]) : nil
       }
   }
 }

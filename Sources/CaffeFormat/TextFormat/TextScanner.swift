@@ -41,8 +41,8 @@ struct TextScanner {
     return true
   }
 
-  func error(_ message: String, at place: TextPosition? = nil, hint: String? = nil) -> ModelError {
-    ModelError(.malformed, "\(place ?? position): \(message)", hint: hint)
+  func error(_ message: String, at start: TextPosition? = nil, hint: String? = nil) -> ModelError {
+    ModelError(.malformed, "\(start ?? position): \(message)", hint: hint)
   }
 
   /// The next token, in words.

@@ -40,14 +40,14 @@ extension CaffeWriter {
     return add(name, ConcatND().with(\.axis, axis), blobs)
   }
 
-  mutating func gathered(_ blob: String, _ places: String, axis: Int, _ name: String) -> String {
-    return add(name, Gather().with(\.axis, axis), [blob, places])
+  mutating func gathered(_ blob: String, _ positions: String, axis: Int, _ name: String) -> String {
+    return add(name, Gather().with(\.axis, axis), [blob, positions])
   }
 
   /// The largest (or smallest) elements along the last axis, and their indices.
   mutating func best(
     _ blob: String, axis: Int, _ count: Int, smallest: Bool = false, _ name: String
-  ) -> (values: String, places: String) {
+  ) -> (values: String, positions: String) {
     var top = TopK()
     top.axis = axis
     top.count = count

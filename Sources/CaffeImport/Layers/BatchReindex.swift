@@ -18,13 +18,13 @@ enum BatchReindex: CaffeLayerConverter {
     let count = layer.inputs[1].shape[0]
     var list = ReshapeStatic()
     list.targetShape = [count]
-    let places = network.add(
+    let positions = network.add(
       layer.part("places"), list, [network.five(layer.inputs[1], for: layer.name).blob])
     var gather = Gather()
     gather.axis = axis
     return [
       source.with(
-        network.add(layer.name, gather, [source.blob, places], to: layer.tops[0]),
+        network.add(layer.name, gather, [source.blob, positions], to: layer.tops[0]),
         shape: [count] + source.shape.dropFirst())
     ]
   }

@@ -9,7 +9,7 @@ extension CaffeWriter {
     _ tensors: [CaffeTensor], axis: Int, _ layer: LayerCall, output: String?
   ) throws -> CaffeTensor {
     var first = five(tensors[0], for: layer.name)
-    let place = first.axes[axis]
+    let position = first.axes[axis]
     var shape = first.shape
     shape[axis] = try checkedSum(tensors.map { $0.shape[axis] }, limit: Limits.dimension)
     if tensors.allSatisfy({ $0.constant != nil }), shape.count <= 3 || shape[0] == 1 {
@@ -17,18 +17,18 @@ extension CaffeWriter {
     }
     // Core ML concatenates along the sequence and the channels.
     let own = first.axes
-    if place == Placement.batch, !first.axes.contains(Placement.sequence),
+    if position == Placement.batch, !first.axes.contains(Placement.sequence),
       tensors.allSatisfy({ $0.shape[axis] == 1 })
     {
       first = placed(first, axis: axis, in: Placement.sequence, for: layer.name)
-    } else if place != Placement.sequence, place != Placement.channel {
+    } else if position != Placement.sequence, position != Placement.channel {
       first = placed(first, axis: axis, in: Placement.channel, for: layer.name)
     }
     let isSequence = first.axes[axis] == Placement.sequence
     let blobs = tensors.map {
       blob(of: $0, axes: first.axes, layer)
     }
-    let isMoved = first.axes != own && place != Placement.batch
+    let isMoved = first.axes != own && position != Placement.batch
     let result = first.with(
       joined(blobs, alongSequence: isSequence, layer.name, to: isMoved ? nil : output),
       shape: shape)
@@ -91,7 +91,7 @@ extension CaffeWriter {
     if input.axes[axis] < Placement.channel {
       moved = placed(input, axis: axis, in: Placement.channel, for: name)
     }
-    let place: Slice.Axis =
+    let position: Slice.Axis =
       switch moved.axes[axis] {
       case Placement.height: .height
       case Placement.width: .width
@@ -99,7 +99,7 @@ extension CaffeWriter {
       }
     let isMoved = moved.axes != input.axes
     let result = moved.with(
-      slice(moved.blob, range, of: place, name, to: isMoved ? nil : output), shape: shape)
+      slice(moved.blob, range, of: position, name, to: isMoved ? nil : output), shape: shape)
     return isMoved ? placed(result, axes: input.axes, for: name + "_back") : result
   }
 }

@@ -36,9 +36,9 @@ enum CropLayer: CaffeLayerConverter {
       return offset..<end
     }
     let second = network.five(layer.inputs[1], for: layer.name)
-    let places = [Placement.height, Placement.width]
-    if axis == rank - 2, Array(input.axes[axis...]) == places,
-      Array(second.axes[axis...]) == places, second.axes == input.axes
+    let positions = [Placement.height, Placement.width]
+    if axis == rank - 2, Array(input.axes[axis...]) == positions,
+      Array(second.axes[axis...]) == positions, second.axes == input.axes
     {
       var crop = Crop()
       crop.offset = offsets

@@ -194,16 +194,16 @@ private struct DetectionSettings {
       scores = best.values
       if locations == 1 {
         let picked = network.gathered(
-          decoded, best.places, axis: 1, layer.part("picked"))
+          decoded, best.positions, axis: 1, layer.part("picked"))
         own = network.reshapedArray(
           picked, [count, candidates, 4], layer.part("picked_boxes"))
       } else {
         let all = withoutBackground(decoded, rank: 3, "classes", &network)
-        let places = network.reshapedArray(
-          best.places, [count, candidates, 1], layer.part("places"))
+        let positions = network.reshapedArray(
+          best.positions, [count, candidates, 1], layer.part("places"))
         var broadcast = BroadcastToStatic()
         broadcast.targetShape = [count, candidates, 4]
-        let wide = network.add(layer.part("places_wide"), broadcast, [places])
+        let wide = network.add(layer.part("places_wide"), broadcast, [positions])
         own = network.add(
           layer.part("picked_boxes"), GatherAlongAxis().with(\.axis, 1), [all, wide])
       }
@@ -229,11 +229,11 @@ private struct DetectionSettings {
   func rows(_ kept: [String], _ network: inout CaffeWriter) -> String {
     let all = labels.count * keptOfClass
     let scores = network.reshapedArray(kept[1], [all], layer.part("all_scores"))
-    let places = network.reshapedArray(kept[2], [all], layer.part("all_places"))
+    let positions = network.reshapedArray(kept[2], [all], layer.part("all_places"))
     var isEnough = GreaterThan()
     isEnough.alpha = threshold
     var mask = network.arrayProduct(
-      network.add(layer.part("is_place"), GreaterEqual().with(\.alpha, 0), [places]),
+      network.add(layer.part("is_place"), GreaterEqual().with(\.alpha, 0), [positions]),
       network.add(layer.part("is_enough"), isEnough, [scores]), layer.part("is_box"))
     if rowCount < all {
       let low = network.arrayConstant([1], [-3e38], layer.part("low"))
@@ -251,7 +251,7 @@ private struct DetectionSettings {
     let keys = network.arraySum(order, late, layer.part("keys"))
     let chosen = network.best(
       keys, axis: 0, rowCount, smallest: true, layer.part("chosen")
-    ).places
+    ).positions
 
     let boxes = network.reshapedArray(kept[0], [all, 4], layer.part("all_boxes_kept"))
     let centers = network.arraySlice(

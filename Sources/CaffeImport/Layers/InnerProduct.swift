@@ -51,7 +51,7 @@ extension CaffeWriter {
     let count = try input.count(axis..<input.shape.count)
     let leading = Array(input.shape[..<axis])
     let inner = input.shape.count - axis
-    let places =
+    let positions =
       switch inner {
       case 1: [Placement.channel]
       case 2: [Placement.channel, Placement.height]
@@ -62,8 +62,8 @@ extension CaffeWriter {
     let isPlaced =
       own.allSatisfy { $0 >= Placement.channel } && zip(own, own.dropFirst()).allSatisfy { $0 < $1 }
       && input.axes[..<axis].allSatisfy { $0 < Placement.channel }
-    if !isPlaced, places.count == inner,
-      let moved = items(input, before: axis, inner: places, for: layer.name)
+    if !isPlaced, positions.count == inner,
+      let moved = items(input, before: axis, inner: positions, for: layer.name)
     {
       input = moved
     } else if !isPlaced {

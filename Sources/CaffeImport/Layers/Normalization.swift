@@ -130,7 +130,7 @@ extension CaffeWriter {
     guard (2...4).contains(input.shape.count) else {
       throw layer.error("its bottom \(input.shapeText) must have two to four axes")
     }
-    let places = [Placement.batch, Placement.channel, Placement.height, Placement.width]
-    return placed(input, axes: Array(places.prefix(input.shape.count)), for: layer.name)
+    let positions = [Placement.batch, Placement.channel, Placement.height, Placement.width]
+    return placed(input, axes: Array(positions.prefix(input.shape.count)), for: layer.name)
   }
 }

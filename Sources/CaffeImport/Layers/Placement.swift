@@ -12,23 +12,23 @@ extension CaffeTensor {
 
   /// Whether the blob's row-major order is Caffe's.
   var isInOrder: Bool {
-    let places = axes.indices.filter { shape[$0] != 1 }.map { axes[$0] }
-    return zip(places, places.dropFirst()).allSatisfy { $0 < $1 }
+    let positions = axes.indices.filter { shape[$0] != 1 }.map { axes[$0] }
+    return zip(positions, positions.dropFirst()).allSatisfy { $0 < $1 }
   }
 
-  /// The axes with Caffe's axis `index` moved to `place`. An axis already there moves to a free
+  /// The axes with Caffe's axis `index` moved to `position`. An axis already there moves to a free
   /// place, the batch last, so that data move through it only if necessary.
-  func axes(moving index: Int, to place: Int) -> [Int] {
+  func axes(moving index: Int, to position: Int) -> [Int] {
     var result = axes
-    guard result[index] != place else { return result }
-    if let other = result.firstIndex(of: place) {
+    guard result[index] != position else { return result }
+    if let other = result.firstIndex(of: position) {
       let own = result[index]
       let free = [own, 3, 4, 0, 2, 1].filter {
-        $0 != place && ($0 == own || !result.contains($0))
+        $0 != position && ($0 == own || !result.contains($0))
       }
       result[other] = free.first { $0 != 1 || shape[other] == 1 } ?? own
     }
-    result[index] = place
+    result[index] = position
     return result
   }
 }
@@ -44,22 +44,22 @@ extension CaffeWriter {
     placed(five(tensor, for: layer.name), axes: axes, for: layer.name).blob
   }
 
-  /// The tensor with one of Caffe's axes in `place`.
+  /// The tensor with one of Caffe's axes in `position`.
   mutating func placed(
-    _ tensor: CaffeTensor, axis: Int, in place: Int, for name: String
+    _ tensor: CaffeTensor, axis: Int, in position: Int, for name: String
   ) -> CaffeTensor {
     let tensor = five(tensor, for: name)
-    return placed(tensor, axes: tensor.axes(moving: axis, to: place), for: name)
+    return placed(tensor, axes: tensor.axes(moving: axis, to: position), for: name)
   }
 
-  /// The tensor with the axes from `first` on in `places`, and the axes before, which count items,
+  /// The tensor with the axes from `first` on in `positions`, and the axes before, which count items,
   /// in Seq and Batch. Nil if more than two of those have more than one element.
   mutating func items(
-    _ tensor: CaffeTensor, before first: Int, inner places: [Int], for name: String
+    _ tensor: CaffeTensor, before first: Int, inner positions: [Int], for name: String
   ) -> CaffeTensor? {
     let tensor = five(tensor, for: name)
     var axes = [Int?](repeating: nil, count: tensor.shape.count)
-    for (axis, place) in zip(first..., places) { axes[axis] = place }
+    for (axis, position) in zip(first..., positions) { axes[axis] = position }
     let outer = (0..<first).filter { tensor.shape[$0] != 1 }
     var rows = [Placement.sequence, Placement.batch]
     guard outer.count <= rows.count else { return nil }
@@ -68,7 +68,7 @@ extension CaffeWriter {
       rows.removeAll { $0 == tensor.axes[axis] }
     }
     for axis in outer where axes[axis] == nil { axes[axis] = rows.removeFirst() }
-    var free = Array(rows.reversed()) + [2, 3, 4].filter { !places.contains($0) }
+    var free = Array(rows.reversed()) + [2, 3, 4].filter { !positions.contains($0) }
     for axis in axes.indices where axes[axis] == nil {
       guard !free.isEmpty else { return nil }
       axes[axis] = free.removeFirst()

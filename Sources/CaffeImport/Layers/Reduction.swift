@@ -50,8 +50,8 @@ extension CaffeWriter {
     let candidates: [(Reduce.Axis, Set<Int>)] = [
       (.chw, [2, 3, 4]), (.hw, [3, 4]), (.c, [2]), (.h, [3]), (.w, [4]),
     ]
-    for (range, places) in candidates
-    where inner.isSubset(of: places) && outer.isDisjoint(with: places) {
+    for (range, positions) in candidates
+    where inner.isSubset(of: positions) && outer.isDisjoint(with: positions) {
       return (input, range, first)
     }
     let vectors = try vectors(input, from: first, layer)
@@ -84,9 +84,9 @@ enum ArgMaxLayer: CaffeLayerConverter {
       try parameters.require(
         count <= input.shape[axis], "top_k",
         "top_k is \(count), but the axis has \(input.shape[axis]) elements")
-      let places = try network.largest(
-        input, axis: axis, count, [(givesValues ? .values : .places, layer.tops[0])], layer)
-      return places
+      let positions = try network.largest(
+        input, axis: axis, count, [(givesValues ? .values : .positions, layer.tops[0])], layer)
+      return positions
     }
     guard input.shape.count >= 1 else { throw layer.error("its bottom is a scalar") }
     // Over each whole item; the result is (N, 1 or 2, top_k, 1, …).
@@ -99,7 +99,7 @@ enum ArgMaxLayer: CaffeLayerConverter {
     let flat = try network.vectors(input, from: 1, layer)
     let results = try network.largest(
       flat, axis: 1, count,
-      givesValues ? [(.places, nil), (.values, nil)] : [(.places, layer.tops[0])], layer)
+      givesValues ? [(.positions, nil), (.values, nil)] : [(.positions, layer.tops[0])], layer)
     if results.count == 1 {
       return [try network.reshaped(results[0], to: shape, layer, name: layer.part("shape"))]
     }
@@ -109,7 +109,7 @@ enum ArgMaxLayer: CaffeLayerConverter {
 }
 
 private enum Extremum {
-  case places
+  case positions
   case values
 }
 

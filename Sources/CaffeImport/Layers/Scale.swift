@@ -74,8 +74,8 @@ enum BiasLayer: CaffeLayerConverter {
 struct BroadcastAxes: Sendable {
   let range: Range<Int>
   let shape: [Int]
-  /// The places in the blob of those axes that are longer than 1.
-  let places: [Int]
+  /// The positions in the blob of those axes that are longer than 1.
+  let positions: [Int]
 
   init(_ parameters: CaffeParameters, _ input: CaffeTensor, _ second: CaffeTensor?) throws {
     let rank = input.shape.count
@@ -100,13 +100,13 @@ struct BroadcastAxes: Sendable {
       throw parameters.layer.error(
         "its second bottom \(second.shapeText) does not fit axis \(first) of \(input.shapeText)")
     }
-    places = range.filter { input.shape[$0] != 1 }.map { input.axes[$0] }
+    positions = range.filter { input.shape[$0] != 1 }.map { input.axes[$0] }
   }
 
   init(channelsOf input: CaffeTensor, axis: Int = 1) {
     range = axis..<axis + 1
     shape = [input.shape[axis]]
-    places = [input.axes[axis]]
+    positions = [input.axes[axis]]
   }
 
   /// The places of a second bottom that is an input, if the first one is an image.
@@ -128,11 +128,11 @@ struct BroadcastAxes: Sendable {
   }
 
   /// Whether it has one value per Core ML channel.
-  var isChannel: Bool { range.count == 1 && places.allSatisfy { $0 == Placement.channel } }
+  var isChannel: Bool { range.count == 1 && positions.allSatisfy { $0 == Placement.channel } }
 }
 
 extension CaffeWriter {
-  /// The second bottom with its axes in the same places as in the first one.
+  /// The second bottom with its axes in the same positions as in the first one.
   fileprivate mutating func broadcasting(
     _ second: CaffeTensor, _ covered: BroadcastAxes, _ first: CaffeTensor, _ layer: LayerCall
   ) throws -> String {
@@ -184,19 +184,19 @@ extension CaffeWriter {
   private func broadcast(
     _ values: FloatValues, _ covered: BroadcastAxes, _ input: CaffeTensor
   ) throws -> (shape: [Int], values: FloatValues)? {
-    let places = covered.places
-    if places.isEmpty { return ([1], values.shaped([values.count])) }
-    if places == [Placement.channel] { return ([values.count], values.shaped([values.count])) }
-    guard places.allSatisfy({ $0 >= Placement.channel }) else { return nil }
+    let positions = covered.positions
+    if positions.isEmpty { return ([1], values.shaped([values.count])) }
+    if positions == [Placement.channel] { return ([values.count], values.shaped([values.count])) }
+    guard positions.allSatisfy({ $0 >= Placement.channel }) else { return nil }
     let blob = input.blobShape
     var target = [1, blob[Placement.height], blob[Placement.width]]
-    if places.contains(Placement.channel) { target[0] = blob[Placement.channel] }
+    if positions.contains(Placement.channel) { target[0] = blob[Placement.channel] }
     // Strides of the values along C, H and W; 0 along repeated axes.
     var strides = [0, 0, 0]
     var stride = 1
     let sizes = covered.shape.filter { $0 != 1 }
-    for (place, size) in zip(places, sizes).reversed() {
-      strides[place - Placement.channel] = stride
+    for (position, size) in zip(positions, sizes).reversed() {
+      strides[position - Placement.channel] = stride
       stride *= size
     }
     let source = try values.array()
@@ -219,7 +219,7 @@ extension CaffeWriter {
     let order = covered.range.map { input.axes[$0] }
     let sorted = order.indices.sorted { order[$0] < order[$1] }
     var shape = [Int](repeating: 1, count: 5)
-    for (place, size) in zip(order, covered.shape) { shape[place] = size }
+    for (position, size) in zip(order, covered.shape) { shape[position] = size }
     var constant = LoadConstantND()
     constant.shape = shape
     constant.data = Weights(values.shaped(covered.shape).transposed(sorted))

@@ -5,7 +5,7 @@ import ImportSupport
 protocol CaffeLayerConverter: Sendable {
   /// The type: BVLC Caffe's name first, then those of forks.
   static var source: SourceLayer { get }
-  /// The places in `[Seq, Batch, C, H, W]` for the axes of a network input that is bottom `index`;
+  /// The positions in `[Seq, Batch, C, H, W]` for the axes of a network input that is bottom `index`;
   /// nil for the standard places.
   static func inputAxes(_ layer: LayerCall, bottom index: Int, shape: [Int]) -> [Int]?
   /// The axis of the tops' batch if the interface leaves out the batch of a bottom; nil if the

@@ -69,7 +69,7 @@ struct CaffeTensor: Sendable {
     try checkedProduct(shape[range ?? 0..<shape.count], limit: Limits.tensorElements)
   }
 
-  /// The tensor with another blob and shape, and its axes in the same places.
+  /// The tensor with another blob and shape, and its axes in the same positions.
   func with(_ blob: String, shape: [Int]? = nil) -> CaffeTensor {
     var result = self
     result.blob = blob

@@ -9,7 +9,7 @@ struct CustomCaffeLayer {
   /// Nil if the layer is only allowed by `--custom-layers allow`.
   let rule: CustomLayerRule?
 
-  /// Fields about the layer's place in the network, not what it computes.
+  /// Fields about the layer's position in the network, not what it computes.
   private static let bookkeeping: Set<String> = [
     "name", "type", "bottom", "top", "phase", "loss_weight", "param", "blobs", "propagate_down",
     "include", "exclude", "engine", "weight_filler", "bias_filler", "filler",
@@ -132,11 +132,11 @@ extension CaffeTensor {
   /// A tensor with Core ML's shape, keeping the places of this one's axes if they suffice.
   fileprivate func with(_ blob: String, blobShape: [Int]) -> CaffeTensor {
     guard blobShape.count == 5 else { return CaffeTensor(exact: blob, blobShape) }
-    var places = axes
+    var positions = axes
     if rank != 5 || blobShape.indices.contains(where: { blobShape[$0] != 1 && !axes.contains($0) })
     {
-      places = blobShape[0] == 1 ? [1, 2, 3, 4] : [0, 1, 2, 3, 4]
+      positions = blobShape[0] == 1 ? [1, 2, 3, 4] : [0, 1, 2, 3, 4]
     }
-    return CaffeTensor(blob, places.map { blobShape[$0] }, axes: places)
+    return CaffeTensor(blob, positions.map { blobShape[$0] }, axes: positions)
   }
 }

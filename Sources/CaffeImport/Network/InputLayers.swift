@@ -174,7 +174,7 @@ struct InputReaders {
     return nil
   }
 
-  /// The places in which all readers want the axes of the input, or the standard ones.
+  /// The positions in which all readers want the axes of the input, or the standard ones.
   func axes(_ shape: [Int]) -> [Int] {
     let wanted = readers.map { reader in
       CaffeLayerRegistry.type(named: reader.layer.type)?

@@ -39,16 +39,16 @@ struct LocalLayer: DarknetLayer {
     }
     let height = (input.height + 2 * border - size) / stride + 1
     let width = (input.width + 2 * border - size) / stride + 1
-    let places = try checkedProduct([height, width], limit: Limits.dimension)
+    let positions = try checkedProduct([height, width], limit: Limits.dimension)
     let output = try DarknetTensor("", filters, height, width)
     let taps = try checkedProduct([size, size], limit: Limits.dimension)
     let window = try checkedProduct([input.channels, taps], limit: Limits.dimension)
     try network.addConstants([window, taps], call)
-    let all = try checkedProduct([window, places], limit: Limits.dimension)
+    let all = try checkedProduct([window, positions], limit: Limits.dimension)
     let bias = try network.weights.take(
       "biases", [filters, height, width], layer: call.name)
     let kernel = try network.weights.take(
-      "weights", [places * filters, window, 1, 1], fanIn: window, layer: call.name)
+      "weights", [positions * filters, window, 1, 1], fanIn: window, layer: call.name)
 
     // Puts the numbers of each window into the channels.
     var picks = [Float](repeating: 0, count: window * taps)
@@ -59,13 +59,14 @@ struct LocalLayer: DarknetLayer {
         [window, 1, size, size], groups: input.channels, stride: [stride, stride],
         border: [border, border], kernel: Weights(picks)), [input.blob])
     // One position after the other, as groups of one convolution.
-    let rows = network.reshaped(windows, 1, window, places, call.name + "__rows__")
+    let rows = network.reshaped(windows, 1, window, positions, call.name + "__rows__")
     let transposed = network.permuted(rows, [0, 3, 2, 1], call.name + "__places__")
     let row = network.reshaped(transposed, all, 1, 1, call.name + "__row__")
     let sums = network.add(
       call.name,
-      Convolution([places * filters, window, 1, 1], groups: places, kernel: Weights(kernel)), [row])
-    let table = network.reshaped(sums, places, filters, 1, call.name + "__table__")
+      Convolution([positions * filters, window, 1, 1], groups: positions, kernel: Weights(kernel)),
+      [row])
+    let table = network.reshaped(sums, positions, filters, 1, call.name + "__table__")
     let back = network.permuted(table, [0, 2, 1, 3], call.name + "__back__")
     let image = network.reshaped(back, filters, height, width, call.name + "__image__")
     var add = Bias()

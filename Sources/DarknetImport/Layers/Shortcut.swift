@@ -64,8 +64,8 @@ struct ShortcutLayer: DarknetLayer {
     if kind != .none { return try weighted(input, sources, call, &network) }
     var result = input
     var addends: [String] = []
-    for (place, source) in sources.enumerated() {
-      let suffix = sources.count == 1 ? "" : "_\(place)"
+    for (position, source) in sources.enumerated() {
+      let suffix = sources.count == 1 ? "" : "_\(position)"
       if source.shape == input.shape {
         addends.append(scaled(source.blob, beta, "\(call.name)__beta__", &network))
         continue

@@ -32,9 +32,9 @@ struct YOLOLayer: DarknetLayer {
     var faults = [try section.anchorFault(count)].compactMap { $0 }
     if let option = section["mask"] {
       guard !mask.isEmpty else { throw section.error(option, "it refers to no anchor") }
-      if let place = mask.first(where: { [count] in !(0..<count).contains($0) }) {
+      if let position = mask.first(where: { [count] in !(0..<count).contains($0) }) {
         faults.append(
-          "line \(option.line): mask: anchor \(place) of \(count); boxes cannot be decoded")
+          "line \(option.line): mask: anchor \(position) of \(count); boxes cannot be decoded")
       }
     }
     self.faults = faults
