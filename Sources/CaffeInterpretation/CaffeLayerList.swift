@@ -28,7 +28,7 @@ package struct CaffeState: Sendable {
   }
 }
 
-/// A layer in its place.
+/// A layer at its position.
 struct ListedLayer: Sendable {
   let name: String
   let type: String
@@ -36,7 +36,7 @@ struct ListedLayer: Sendable {
   let tops: [String]
   let message: CaffeMessage
   /// Weights shared with an earlier layer by name: that layer, and the index there.
-  var shared: [Int: CopiedWeights.Place] = [:]
+  var shared: [Int: CopiedWeights.Location] = [:]
   /// Blobs that no later layer reads.
   var lastRead: Set<String> = []
   /// Indices of tops that a later layer reads.
@@ -45,12 +45,12 @@ struct ListedLayer: Sendable {
 
 /// The weights that the network has after Caffe's copy from a file.
 struct CopiedWeights: Sendable {
-  struct Place: Hashable, Sendable {
+  struct Location: Hashable, Sendable {
     let layer: String
     let index: Int
   }
 
-  private var blobs: [Place: CaffeBlob] = [:]
+  private var blobs: [Location: CaffeBlob] = [:]
 
   /// net.cpp, `CopyTrainedLayersFrom`: copies the file's layers one after the other. `AppendParam`: a
   /// weight with the name of an earlier one is the same weight.
@@ -59,7 +59,7 @@ struct CopiedWeights: Sendable {
       layers.map { ($0.name, $0.shared) }, uniquingKeysWith: { first, _ in first })
     for layer in file?.layers ?? [] {
       for (index, blob) in layer.blobs.enumerated() {
-        blobs[shared[layer.name]?[index] ?? Place(layer: layer.name, index: index)] = blob
+        blobs[shared[layer.name]?[index] ?? Location(layer: layer.name, index: index)] = blob
       }
     }
   }
@@ -67,7 +67,7 @@ struct CopiedWeights: Sendable {
   subscript(layer: ListedLayer) -> [CaffeBlob] {
     var result: [CaffeBlob] = []
     while let blob = blobs[
-      layer.shared[result.count] ?? Place(layer: layer.name, index: result.count)]
+      layer.shared[result.count] ?? Location(layer: layer.name, index: result.count)]
     {
       result.append(blob)
     }
@@ -105,7 +105,7 @@ struct CaffeLayerList {
     var made: Set<String> = []
     var shapes: [String: [Int?]] = [:]
     var silent: Set<String> = []
-    var owners: [String: CopiedWeights.Place] = [:]
+    var owners: [String: CopiedWeights.Location] = [:]
     for (index, message) in source.network.messages("layer").enumerated() {
       let type = message.string("type") ?? ""
       let name = message.string("name") ?? ""
@@ -136,7 +136,7 @@ struct CaffeLayerList {
         if let owner = owners[shared] {
           layer.shared[position] = owner
         } else {
-          owners[shared] = CopiedWeights.Place(layer: layer.name, index: position)
+          owners[shared] = CopiedWeights.Location(layer: layer.name, index: position)
         }
       }
       layers.append(layer)

@@ -23,8 +23,8 @@ enum DarknetActivations {
   ) -> DoubleArray {
     var result = x
     let (channels, area) = (x.shape[0], x.count(1..<x.rank))
-    for place in 0..<area {
-      let line = (0..<channels).map { $0 * area + place }
+    for position in 0..<area {
+      let line = (0..<channels).map { $0 * area + position }
       let largest = line.map { x.values[$0] }.max() ?? 0
       var sum = 1e-4
       for index in line {

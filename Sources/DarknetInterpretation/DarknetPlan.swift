@@ -92,10 +92,11 @@ struct SectionMaker {
 
   /// Earlier sections; negative numbers are relative to this one.
   func earlier(_ key: String) throws -> [Int] {
-    let places = try (section.ints(key) ?? []).map { $0 < 0 ? index + $0 : $0 }
+    let positions = try (section.ints(key) ?? []).map { $0 < 0 ? index + $0 : $0 }
     try require(
-      !places.isEmpty && places.allSatisfy { (0..<index).contains($0) }, "\(key) is \(places)")
-    return places
+      !positions.isEmpty && positions.allSatisfy { (0..<index).contains($0) },
+      "\(key) is \(positions)")
+    return positions
   }
 
   /// The function in `activation`.

@@ -26,8 +26,8 @@ extension CaffeOperations {
     let windows = PoolingWindows(
       method: try settings.symbol("pool"), kernel: kernel, stride: stride, pad: pad,
       isFloor: isFloor)
-    let (values, places) = try windows.pooled(layer.input, layer)
-    return layer.topCount > 1 ? [values, places] : [values]
+    let (values, positions) = try windows.pooled(layer.input, layer)
+    return layer.topCount > 1 ? [values, positions] : [values]
   }
 
   /// spp_layer.cpp: 1, 4, 16, … windows, each level flattened.
@@ -70,9 +70,9 @@ extension CaffeOperations {
     if layer.bottoms.count == 2 {
       try layer.require(layer.bottoms[1].count == layer.input.count, "its bottoms differ in size")
       for index in layer.input.values.indices {
-        let place = layer.bottoms[1].values[index]
-        guard place >= 0, place < Double(target) else { continue }
-        result.values[index / source * target + Int(place)] = layer.input.values[index]
+        let position = layer.bottoms[1].values[index]
+        guard position >= 0, position < Double(target) else { continue }
+        result.values[index / source * target + Int(position)] = layer.input.values[index]
       }
       return result
     }
@@ -118,7 +118,7 @@ struct PoolingWindows {
   /// The values, and the positions of the maxima in their planes.
   func pooled(
     _ input: DoubleArray, _ layer: LayerRun
-  ) throws -> (values: DoubleArray, places: DoubleArray) {
+  ) throws -> (values: DoubleArray, positions: DoubleArray) {
     let (items, channels, height, width) = (
       input.shape[0], input.shape[1], input.shape[2], input.shape[3]
     )
@@ -129,7 +129,7 @@ struct PoolingWindows {
       throw layer.missing("pool is \(method)")
     }
     var values = try DoubleArray(shape: [items, channels] + out)
-    var places = try DoubleArray(shape: method == "MAX" ? values.shape : [0])
+    var positions = try DoubleArray(shape: method == "MAX" ? values.shape : [0])
     var index = 0
     for plane in 0..<items * channels {
       let start = plane * height * width
@@ -142,12 +142,12 @@ struct PoolingWindows {
             * (min(left + kernel[1], width + pad[1]) - left)
           let rows = max(top, 0)..<max(max(top, 0), min(top + kernel[0], height))
           let columns = max(left, 0)..<max(max(left, 0), min(left + kernel[1], width))
-          var (best, place) = (-Double(Float.greatestFiniteMagnitude), -1)
+          var (best, position) = (-Double(Float.greatestFiniteMagnitude), -1)
           var (sum, squares) = (0.0, 0.0)
           for y in rows {
             for x in columns {
               let value = input.values[start + y * width + x]
-              if value > best { (best, place) = (value, y * width + x) }
+              if value > best { (best, position) = (value, y * width + x) }
               sum += value
               squares += value * value
             }
@@ -155,7 +155,7 @@ struct PoolingWindows {
           switch method {
           case "MAX":
             values.values[index] = best
-            places.values[index] = Double(place)
+            positions.values[index] = Double(position)
           case "AVE": values.values[index] = sum / Double(area)
           default: values.values[index] = sum > 0 ? squares / sum : 0
           }
@@ -163,6 +163,6 @@ struct PoolingWindows {
         }
       }
     }
-    return (values, places)
+    return (values, positions)
   }
 }

@@ -37,15 +37,15 @@ extension CaffeOperations {
       }
     }
     var result = try DoubleArray(shape: [items, channels] + size)
-    func place(_ index: Int, _ axis: Int) -> (Int, Int, Double) {
+    func sample(_ index: Int, _ axis: Int) -> (Int, Int, Double) {
       let ratio = size[axis] > 1 ? Double(extents[axis] - 1) / Double(size[axis] - 1) : 0
       let position = ratio * Double(index)
       let low = min(Int(position), extents[axis] - 1)
       return (low, min(low + 1, extents[axis] - 1), position - Double(low))
     }
-    let columns = (0..<size[1]).map { place($0, 1) }
+    let columns = (0..<size[1]).map { sample($0, 1) }
     for row in 0..<size[0] {
-      let (top, bottom, down) = place(row, 0)
+      let (top, bottom, down) = sample(row, 0)
       for plane in 0..<items * channels {
         let start = (plane * height + begin) * width + begin
         for (column, (left, right, across)) in columns.enumerated() {

@@ -23,8 +23,8 @@ extension DarknetOperations {
       let (channels, area) = (maker.input[0], maker.input[1] * maker.input[2])
       return try maker.made(maker.input) { call in
         var result = call.input
-        for place in 0..<area {
-          let line = (0..<channels).map { $0 * area + place }
+        for position in 0..<area {
+          let line = (0..<channels).map { $0 * area + position }
           let length = line.reduce(0) { $0 + result.values[$1] * result.values[$1] }.squareRoot()
           for index in line { result.values[index] /= length }
         }
@@ -46,9 +46,9 @@ extension DarknetOperations {
     try maker.require(size / 2 <= channels, "a size of \(size) of \(channels) channels")
     return try maker.made(maker.input) { call in
       var result = call.input
-      for place in 0..<area {
+      for position in 0..<area {
         func square(_ channel: Int) -> Double {
-          let value = call.input.values[channel * area + place]
+          let value = call.input.values[channel * area + position]
           return value * value
         }
         var norm = (0..<size / 2).reduce(kappa) { $0 + alpha * square($1) }
@@ -58,7 +58,7 @@ extension DarknetOperations {
             if before >= 0 { norm -= alpha * square(before) }
             if behind < channels { norm += alpha * square(behind) }
           }
-          result.values[channel * area + place] *= pow(norm, -beta)
+          result.values[channel * area + position] *= pow(norm, -beta)
         }
       }
       return result
@@ -76,8 +76,8 @@ extension DarknetOperations {
       let (channels, area) = (maker.input[0], maker.input[1] * maker.input[2])
       return try maker.made(maker.input) { call in
         var result = call.input
-        for place in 0..<area {
-          share(&result.values, (0..<channels).map { $0 * area + place }, temperature)
+        for position in 0..<area {
+          share(&result.values, (0..<channels).map { $0 * area + position }, temperature)
         }
         return result
       }
@@ -104,13 +104,13 @@ extension DarknetOperations {
   }
 
   /// Softmax over some positions.
-  private static func share(_ values: inout [Double], _ places: [Int], _ temperature: Double) {
-    let largest = places.map { values[$0] }.max() ?? 0
+  private static func share(_ values: inout [Double], _ positions: [Int], _ temperature: Double) {
+    let largest = positions.map { values[$0] }.max() ?? 0
     var sum = 0.0
-    for place in places {
-      values[place] = exp((values[place] - largest) / temperature)
-      sum += values[place]
+    for position in positions {
+      values[position] = exp((values[position] - largest) / temperature)
+      sum += values[position]
     }
-    for place in places { values[place] /= sum }
+    for position in positions { values[position] /= sum }
   }
 }

@@ -39,7 +39,7 @@ enum AttentionModels {
     return try Merges.broadcast(array, weight.reshaped(shape), function)
   }
 
-  /// A row of one table for each word, and of another one for its place.
+  /// A row of one table for each word, and of another one for its position.
   private static func embedding(_ run: LayerRun) throws -> [KerasValue] {
     try run.require(rank: 2)
     let sizes = [run.field("vocabulary_size")?.int, run.field("sequence_length")?.int]
@@ -53,11 +53,11 @@ enum AttentionModels {
     var words = run
     words.weights = [try table(sizes[0])]
     let result = try Products.embedding(words)[0]
-    let places = try table(sizes[1])
-    let (steps, width) = (run.input.shape[1], places.shape[1])
-    try run.require(steps <= places.shape[0], "\(steps) steps")
+    let positions = try table(sizes[1])
+    let (steps, width) = (run.input.shape[1], positions.shape[1])
+    try run.require(steps <= positions.shape[0], "\(steps) steps")
     let array = try Merges.broadcast(
-      result.array, places.slice(0, 0..<steps).reshaped([1, steps, width]), +)
+      result.array, positions.slice(0, 0..<steps).reshaped([1, steps, width]), +)
     return [KerasValue(array: array, mask: result.mask)]
   }
 }

@@ -52,11 +52,11 @@ enum Collections {
     for (axis, margin) in margins.enumerated() {
       let size = array.shape[axis + 2]
       try run.require(margin < size, "a margin of \(margin) of \(size)")
-      let places = (-margin..<size + margin).map { place in
-        place < 0 ? -place : place < size ? place : 2 * size - 2 - place
+      let positions = (-margin..<size + margin).map { position in
+        position < 0 ? -position : position < size ? position : 2 * size - 2 - position
       }
       array = DoubleArray.concatenated(
-        places.map { array.slice(axis + 2, $0..<$0 + 1) }, axis: axis + 2)
+        positions.map { array.slice(axis + 2, $0..<$0 + 1) }, axis: axis + 2)
     }
     return [KerasValue(array: run.layout(array))]
   }
@@ -74,8 +74,8 @@ enum Collections {
       let source = array
       array = DoubleArray.concatenated(
         (0..<target[axis]).map { step in
-          let place = step * size / target[axis]
-          return source.slice(axis, place..<place + 1)
+          let position = step * size / target[axis]
+          return source.slice(axis, position..<position + 1)
         }, axis: axis)
     }
     return [KerasValue(array: run.layout(array))]
@@ -113,11 +113,11 @@ enum Collections {
     var shape = isEach && indices.shape.last != 1 ? indices.shape : Array(indices.shape.dropLast())
     shape.append(count)
     var result = try DoubleArray(shape: shape)
-    for (place, number) in indices.values.enumerated() {
+    for (position, number) in indices.values.enumerated() {
       guard number >= 0, number < Double(count), number == number.rounded() else {
         throw run.missing("the index \(number) is not a whole number below \(count)")
       }
-      let index = place / width * count + Int(number)
+      let index = position / width * count + Int(number)
       result.values[index] = mode == "count" ? result.values[index] + 1 : 1
     }
     return KerasValue(array: result)
@@ -126,11 +126,11 @@ enum Collections {
   /// The number of boundaries that are at most the value.
   private static func discretization(_ run: LayerRun) throws -> [KerasValue] {
     let boundaries = run.field("bin_boundaries")?.array?.compactMap(\.double) ?? []
-    let places = run.input.map { value in
+    let positions = run.input.map { value in
       Double(boundaries.reduce(0) { Double(Float($1)) <= value ? $0 + 1 : $0 })
     }
     let mode = run.field("output_mode")?.string ?? "int"
-    return mode == "int" ? [KerasValue(array: places)] : [try encoded(run, places)]
+    return mode == "int" ? [KerasValue(array: positions)] : [try encoded(run, positions)]
   }
 
   /// The places of numbers in the vocabulary, behind those of masked and of unknown numbers.
@@ -144,16 +144,16 @@ enum Collections {
     try run.require(
       (0...1).contains(unknowns) && !run.bool("invert"), "its num_oov_indices or invert")
     let first = unknowns + (mask == nil ? 0 : 1)
-    let places = try run.input.map { number -> Double in
+    let positions = try run.input.map { number -> Double in
       if number == mask { return 0 }
-      let place = words.firstIndex(of: number)
+      let position = words.firstIndex(of: number)
       try run.require(
-        place != nil || unknowns == 1 && number == number.rounded(),
+        position != nil || unknowns == 1 && number == number.rounded(),
         "\(number) is not in its vocabulary")
-      return Double(place.map { $0 + first } ?? first - 1)
+      return Double(position.map { $0 + first } ?? first - 1)
     }
-    if isInt { return [KerasValue(array: places)] }
+    if isInt { return [KerasValue(array: positions)] }
     let width = run.bool("pad_to_max_tokens") ? run.field("max_tokens")?.int : nil
-    return [try encoded(run, places, count: width ?? words.count + first)]
+    return [try encoded(run, positions, count: width ?? words.count + first)]
   }
 }

@@ -172,9 +172,9 @@ private struct LambdaRun {
     var removed: Set<Int> = []
     for (axis, index) in indices.enumerated() {
       let size = array.shape[axis]
-      func place(_ bound: Int) -> Int { min(size, max(0, bound < 0 ? bound + size : bound)) }
+      func position(_ bound: Int) -> Int { min(size, max(0, bound < 0 ? bound + size : bound)) }
       if case .slice(let low, let high) = index {
-        let (start, end) = (low.map(place) ?? 0, high.map(place) ?? size)
+        let (start, end) = (low.map(position) ?? 0, high.map(position) ?? size)
         array = array.slice(axis, start..<max(start, end))
       } else if let number = try bound(index), (-size..<size).contains(number) {
         let start = number < 0 ? number + size : number

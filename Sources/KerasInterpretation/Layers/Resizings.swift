@@ -65,7 +65,7 @@ enum Resizings {
   ) throws -> DoubleArray {
     let (outer, size, inner) = array.split(at: axis)
     let scale = Double(size) / Double(length)
-    let taps: [[(place: Int, share: Double)]] = try (0..<length).map { step in
+    let taps: [[(position: Int, share: Double)]] = try (0..<length).map { step in
       let center = (Double(step) + 0.5) * scale
       if run.bool("antialias"), mode != "nearest" {
         let spread = max(scale, 1)
@@ -78,12 +78,12 @@ enum Resizings {
       switch mode {
       case "nearest": return [(min(size - 1, Int(center)), 1)]
       case "bilinear":
-        let place = center - 0.5
-        let low = place.rounded(.down)
+        let position = center - 0.5
+        let low = position.rounded(.down)
         let first = Int(low)
         return [
-          (min(size - 1, max(0, first)), 1 - (place - low)),
-          (min(size - 1, max(0, first + 1)), place - low),
+          (min(size - 1, max(0, first)), 1 - (position - low)),
+          (min(size - 1, max(0, first + 1)), position - low),
         ]
       default: throw run.missing("the interpolation '\(mode)' is not interpreted")
       }
@@ -93,10 +93,10 @@ enum Resizings {
     var result = try DoubleArray(shape: shape)
     for block in 0..<outer {
       for step in 0..<length {
-        for (place, share) in taps[step] {
+        for (position, share) in taps[step] {
           for column in 0..<inner {
             result.values[(block * length + step) * inner + column] +=
-              share * array.values[(block * size + place) * inner + column]
+              share * array.values[(block * size + position) * inner + column]
           }
         }
       }
