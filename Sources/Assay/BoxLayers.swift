@@ -129,16 +129,16 @@ struct BoxLayers {
     let numbers = permute(reshape(source, [count, decoder.numbers, plane]), [0, 2, 1, 3])
     let step = decoder.kind == .gaussian ? 2 : 1
     let first = decoder.kind == .gaussian ? 8 : decoder.coordinates
-    let place = slice(numbers, 0..<4 * step, by: step)
-    var (center, extent) = (slice(place, 0..<2), slice(place, 2..<4))
+    let location = slice(numbers, 0..<4 * step, by: step)
+    var (center, extent) = (slice(location, 0..<2), slice(location, 2..<4))
     if !decoder.isLogistic { center = add(Activation(.sigmoid), center) }
     let (wide, high) = (Double(columns), Double(rows))
     let shift = (decoder.scale - 1) / 2
-    var places: [Double] = []
+    var offsets: [Double] = []
     for axis in 0..<2 {
       for _ in 0..<count {
         for position in 0..<plane {
-          places.append(
+          offsets.append(
             axis == 0
               ? (Double(position % columns) - shift) / wide
               : (Double(position / columns) - shift) / high)
@@ -146,7 +146,7 @@ struct BoxLayers {
       }
     }
     center = scale(
-      center, [decoder.scale / wide, decoder.scale / high], [2], bias: places, [2, count, plane])
+      center, [decoder.scale / wide, decoder.scale / high], [2], bias: offsets, [2, count, plane])
     extent = decoder.isLogistic ? add(Multiply(), extent, extent) : exponential(extent)
     let isRegion = decoder.kind == .region
     let unit = (
@@ -228,7 +228,7 @@ struct BoxLayers {
       let blob = part[output.name] ?? output.name
       return output.columns.map { layers.slice(blob, $0) } ?? blob
     }
-    let place = columns(locations, &self)
+    let location = columns(locations, &self)
     let boxes: String
     let sides = [
       values { factor(0, $0) * $1.width }, values { factor(1, $0) * $1.height },
@@ -237,11 +237,11 @@ struct BoxLayers {
     if priors.coding == .center {
       let middles = values { ($1.left + $1.right) / 2 } + values { ($1.top + $1.bottom) / 2 }
       let center = scale(
-        slice(place, 0..<2), Array(sides[..<(2 * count)]), [2, count, 1], bias: middles,
+        slice(location, 0..<2), Array(sides[..<(2 * count)]), [2, count, 1], bias: middles,
         [2, count, 1])
       let powers = values { i, _ in factor(2, i) } + values { i, _ in factor(3, i) }
       let extent = scale(
-        exponential(scale(slice(place, 2..<4), powers, [2, count, 1])),
+        exponential(scale(slice(location, 2..<4), powers, [2, count, 1])),
         values { $1.width } + values { $1.height }, [2, count, 1])
       boxes = add(Concat(), center, extent)
     } else {
@@ -251,7 +251,7 @@ struct BoxLayers {
         : [\Box.left, \.top, \.right, \.bottom].flatMap { side in
           priors.boxes.map { $0[keyPath: side] }
         }
-      boxes = centers(scale(place, sides, [4, count, 1], bias: corners, [4, count, 1]))
+      boxes = centers(scale(location, sides, [4, count, 1], bias: corners, [4, count, 1]))
     }
     var confidence = columns(scores, &self)
     var classes = scores.value.count / count

@@ -188,9 +188,9 @@ extension EngineHooks {
   }
 
   /// Reports an array that is used under another name; NumPy makes `arr_0` of a missing one.
-  func reportName(_ array: String?, usedFor place: String, unless name: String, file: String) {
+  func reportName(_ array: String?, usedFor location: String, unless name: String, file: String) {
     guard let array, array != name, !array.hasPrefix("arr_") else { return }
     onFinding?(
-      ValueFinding(.otherName, "the array '\(array)' is used for it", field: place, file: file))
+      ValueFinding(.otherName, "the array '\(array)' is used for it", field: location, file: file))
   }
 }

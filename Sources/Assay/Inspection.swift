@@ -116,26 +116,26 @@ private struct Parts {
   var customClasses: [Inspection.CustomClass] = []
   var weightTypes: Set<String> = []
 
-  /// - Parameter place: what precedes the layers' names: the layer around them and its field.
-  mutating func add(_ network: NeuralNetwork, _ inferred: InferredShapes, inside place: String) {
+  /// - Parameter location: what precedes the layers' names: the layer around them and its field.
+  mutating func add(_ network: NeuralNetwork, _ inferred: InferredShapes, inside location: String) {
     let attributes = (try? network.layerAttributes()) ?? []
     for (index, layer) in network.layers.enumerated() {
       add(
         layer, inferred.shapes, index < attributes.count ? attributes[index] : JSONObject(),
-        inside: place)
+        inside: location)
       guard let control = layer.parameters as? any ControlLayer else { continue }
       let inside = inferred.inside[index] ?? []
       for (number, network) in control.networks.enumerated() {
         add(
           network, number < inside.count ? inside[number] : InferredShapes(),
-          inside: "\(place)\(layer.label(at: index))/\(control.fieldName(number))/")
+          inside: "\(location)\(layer.label(at: index))/\(control.fieldName(number))/")
       }
     }
   }
 
   private mutating func add(
     _ layer: NeuralNetworkLayer, _ shapes: [String: [Int]], _ attributes: JSONObject,
-    inside place: String
+    inside location: String
   ) {
     let inputs = layer.input.map { shapes[$0] }
     let outputs = layer.output.map { shapes[$0] }
@@ -143,7 +143,8 @@ private struct Parts {
     for weight in weights { if let type = weight.values.storageName { weightTypes.insert(type) } }
     let custom = layer.parameters as? Custom
     if let custom {
-      customClasses.append(Inspection.customClass(custom, layer: place + layer.name, customLayers))
+      customClasses.append(
+        Inspection.customClass(custom, layer: location + layer.name, customLayers))
     }
     let known = (inputs + outputs).compactMap(\.self)
     let count =
@@ -152,7 +153,7 @@ private struct Parts {
         Array(known[..<inputs.count]), Array(known[inputs.count...])) : nil
     layers.append(
       Inspection.Layer(
-        name: place + layer.name,
+        name: location + layer.name,
         type: custom?.className ?? layer.parameters?.typeName ?? "unknown",
         inputs: layer.input, outputs: layer.output,
         // A custom layer's own are those of its class.

@@ -41,11 +41,11 @@ extension Model {
   /// models, `MODEL/BLOB`, or a blob that only one model has.
   ///
   /// - Throws: `.mismatch` if there is none, or more than one.
-  func place(of name: String) throws -> BlobPath {
-    let places = places(of: name)
-    if places.count == 1, let place = places.first { return place }
-    guard places.isEmpty else {
-      let names = places.map { "'\(pathText($0.models))/\(name)'" }
+  func position(of name: String) throws -> BlobPath {
+    let positions = positions(of: name)
+    if positions.count == 1, let position = positions.first { return position }
+    guard positions.isEmpty else {
+      let names = positions.map { "'\(pathText($0.models))/\(name)'" }
       throw ModelError(
         .mismatch, "several models of the pipeline have a blob '\(name)'",
         hint: "write " + names.joined(separator: " or "))
@@ -56,7 +56,7 @@ extension Model {
         + (pipelineModels.isEmpty ? "" : "; in a pipeline, write MODEL/BLOB"))
   }
 
-  private func places(of name: String) -> [BlobPath] {
+  private func positions(of name: String) -> [BlobPath] {
     let models = pipelineModels
     guard !models.isEmpty else {
       if featureNames.contains(name) { return [BlobPath(name)] }
@@ -64,21 +64,23 @@ extension Model {
     }
     if let owner = owner(ofFeature: name) { return [BlobPath(name, models: [owner])] }
     func inside(_ index: Int, _ name: some StringProtocol) -> [BlobPath] {
-      models[index].places(of: String(name)).map { BlobPath($0.blob, models: [index] + $0.models) }
+      models[index].positions(of: String(name)).map {
+        BlobPath($0.blob, models: [index] + $0.models)
+      }
     }
     for index in models.indices {
       let prefix = pipelineName(index) + "/"
       guard name.hasPrefix(prefix) else { continue }
-      let places = inside(index, name.dropFirst(prefix.count))
-      if !places.isEmpty { return places }
+      let positions = inside(index, name.dropFirst(prefix.count))
+      if !positions.isEmpty { return positions }
     }
     return models.indices.flatMap { inside($0, name) }
   }
 
   /// `MODEL`, or `MODEL/MODEL` for a nested pipeline.
-  private func pathText(_ places: [Int]) -> String {
-    guard let first = places.first, pipelineModels.indices.contains(first) else { return "" }
-    let rest = pipelineModels[first].pathText(Array(places.dropFirst()))
+  private func pathText(_ positions: [Int]) -> String {
+    guard let first = positions.first, pipelineModels.indices.contains(first) else { return "" }
+    let rest = pipelineModels[first].pathText(Array(positions.dropFirst()))
     return pipelineName(first) + (rest.isEmpty ? "" : "/" + rest)
   }
 }

@@ -60,9 +60,9 @@ struct ConversionSummary {
   /// A row for each class that the app must provide.
   private func classRows(_ layers: [Inspection.CustomClass]) -> [(String, String)] {
     Dictionary(grouping: layers, by: \.className).sorted { $0.key < $1.key }.map { name, layers in
-      let place =
+      let position =
         layers.count == 1 ? "layer '\(layers[0].layer)'" : counted(layers.count, "layer")
-      return ("needs", "class \(name) in the app, for \(place)")
+      return ("needs", "class \(name) in the app, for \(position)")
     }
   }
 

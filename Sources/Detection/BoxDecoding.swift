@@ -74,13 +74,14 @@ package struct SuppressedBoxes: Sendable {
     try require(
       coordinates.count == 4 * count && confidences.count == count * classes, .mismatch,
       "\(coordinates.shape) coordinates do not match \(confidences.shape) confidences")
-    let (scores, places) = (confidences.elements, coordinates.elements.map(Double.init))
+    let (scores, positions) = (confidences.elements, coordinates.elements.map(Double.init))
     return (0..<count).compactMap { index in
       let own = scores[index * classes..<(index + 1) * classes]
       guard let best = own.indices.max(by: { own[$0] < own[$1] }), Double(own[best]) > threshold
       else { return nil }
-      let place = places[4 * index..<4 * index + 4].map { $0 }
-      let box = Box(centerX: place[0], centerY: place[1], width: place[2], height: place[3])
+      let position = positions[4 * index..<4 * index + 4].map { $0 }
+      let box = Box(
+        centerX: position[0], centerY: position[1], width: position[2], height: position[3])
       guard box.isFinite else { return nil }
       return DetectedObject(box: box, classIndex: best - own.startIndex, score: Double(own[best]))
     }

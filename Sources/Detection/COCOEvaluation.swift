@@ -74,8 +74,12 @@ package struct COCOEvaluation: Sendable {
 
   package init(truth: [TrueObject], found: [FoundObject], categories: [Int]) {
     self.categories = Array(Set(categories)).sorted()
-    let truths = Dictionary(grouping: truth) { Place(category: $0.category, image: $0.image) }
-    let founds = Dictionary(grouping: found) { Place(category: $0.category, image: $0.image) }
+    let truths = Dictionary(grouping: truth) {
+      ImageCategory(category: $0.category, image: $0.image)
+    }
+    let founds = Dictionary(grouping: found) {
+      ImageCategory(category: $0.category, image: $0.image)
+    }
     let positions = Dictionary(grouping: Set(truths.keys).union(founds.keys), by: \.category)
     for category in self.categories {
       let images = (positions[category] ?? []).sorted { $0.image < $1.image }.map { position in
@@ -90,7 +94,7 @@ package struct COCOEvaluation: Sendable {
     }
   }
 
-  private struct Place: Hashable {
+  private struct ImageCategory: Hashable {
     var category: Int
     var image: Int
   }

@@ -20,7 +20,7 @@ package enum COCOResults {
   }
 
   /// The class's number: COCO's own, which has gaps, where the labels are its 80; otherwise one more
-  /// than its place, as 0 is the background.
+  /// than its position, as 0 is the background.
   package static func categoryID(of classIndex: Int, labels: [String]?) -> Int {
     guard let labels, labels.count == 80, labels.first == "person", labels.last == "toothbrush"
     else { return classIndex + 1 }

@@ -94,11 +94,11 @@ extension Detector {
     var priors = PriorBoxes(boxes: [], variances: [])
     for row in stride(from: 0, to: values.count, by: width) {
       let end = row + width
-      let place = values[end - 8..<end - 4].map { $0 }
+      let position = values[end - 8..<end - 4].map { $0 }
       priors.boxes.append(
         startsWithClasses
-          ? Box(centerX: place[0], centerY: place[1], width: place[2], height: place[3])
-          : Box(left: place[0], top: place[1], right: place[2], bottom: place[3]))
+          ? Box(centerX: position[0], centerY: position[1], width: position[2], height: position[3])
+          : Box(left: position[0], top: position[1], right: position[2], bottom: position[3]))
       priors.variances.append(values[end - 4..<end].map { $0 })
     }
     var decoder = SSDDecoder(priors: priors)

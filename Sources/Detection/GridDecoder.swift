@@ -4,7 +4,7 @@ import TensorCore
 /// The grid of YOLO v2, v3 or v4, `[C, H, W]`: the channels of box b begin at
 /// b · (classes + 5) with x, y, w, h, the confidence, then the classes.
 ///
-/// For the place in column i and row j of a grid of W × H, σ the logistic function, (a, b) the box's
+/// For the position in column i and row j of a grid of W × H, σ the logistic function, (a, b) the box's
 /// anchor and s `scale`, in parts of the image:
 ///
 /// x = (i + s·σ(tx) − (s − 1)/2) / W y = (j + s·σ(ty) − (s − 1)/2) / H
@@ -76,13 +76,13 @@ package struct GridDecoder: Sendable, Equatable {
       for (index, anchor) in anchors.enumerated() {
         for row in 0..<rows {
           for column in 0..<columns {
-            let place = Place(
+            let cell = Cell(
               elements: elements, first: index * numbers * plane + row * columns + column,
               step: plane, column: Double(column), row: Double(row), columns: Double(columns),
               rows: Double(rows))
-            let scores = scores(place, threshold: threshold)
+            let scores = scores(cell, threshold: threshold)
             if scores.isEmpty { continue }
-            let box = box(place, anchor, width: Double(width), height: Double(height))
+            let box = box(cell, anchor, width: Double(width), height: Double(height))
             guard box.isFinite else { continue }
             for (label, score) in scores {
               objects.append(DetectedObject(box: box, classIndex: label, score: score))
@@ -94,7 +94,7 @@ package struct GridDecoder: Sendable, Equatable {
     return objects
   }
 
-  private struct Place {
+  private struct Cell {
     let elements: UnsafeBufferPointer<Float>
     let first: Int
     let step: Int
@@ -108,7 +108,7 @@ package struct GridDecoder: Sendable, Equatable {
   }
 
   private func box(
-    _ place: Place, _ anchor: (width: Double, height: Double), width: Double, height: Double
+    _ cell: Cell, _ anchor: (width: Double, height: Double), width: Double, height: Double
   ) -> Box {
     let stride = kind == .gaussian ? 2 : 1
     let shift = (scale - 1) / 2
@@ -117,21 +117,21 @@ package struct GridDecoder: Sendable, Equatable {
     }
     func extent(_ value: Double) -> Double { isLogistic ? 4 * value * value : exp(value) }
     return Box(
-      centerX: (place.column + middle(place[0])) / place.columns,
-      centerY: (place.row + middle(place[stride])) / place.rows,
-      width: extent(place[2 * stride]) * anchor.width / (kind == .region ? place.columns : width),
-      height: extent(place[3 * stride]) * anchor.height / (kind == .region ? place.rows : height))
+      centerX: (cell.column + middle(cell[0])) / cell.columns,
+      centerY: (cell.row + middle(cell[stride])) / cell.rows,
+      width: extent(cell[2 * stride]) * anchor.width / (kind == .region ? cell.columns : width),
+      height: extent(cell[3 * stride]) * anchor.height / (kind == .region ? cell.rows : height))
   }
 
   /// The classes whose score is above `threshold`.
-  private func scores(_ place: Place, threshold: Double) -> [(label: Int, score: Double)] {
+  private func scores(_ cell: Cell, threshold: Double) -> [(label: Int, score: Double)] {
     func probability(_ value: Double) -> Double {
       isLogistic ? value : LinkFunction.logistic(value)
     }
     let confidenceAt = kind == .gaussian ? 8 : coordinates
-    var factor = hasBackground ? 1 : probability(place[confidenceAt])
+    var factor = hasBackground ? 1 : probability(cell[confidenceAt])
     if kind == .gaussian {
-      factor *= 1 - (0..<4).reduce(0) { $0 + probability(place[2 * $1 + 1]) } / 4
+      factor *= 1 - (0..<4).reduce(0) { $0 + probability(cell[2 * $1 + 1]) } / 4
     }
     guard classes > 0 else { return factor > threshold ? [(0, factor)] : [] }
     // No class is more probable than 1.
@@ -141,12 +141,12 @@ package struct GridDecoder: Sendable, Equatable {
     var (greatest, sum) = (-Double.infinity, 0.0)
     if isSoftmax {
       let terms = (hasBackground ? first - 1 : first)..<first + classes
-      for number in terms { greatest = max(greatest, place[number]) }
-      for number in terms { sum += exp(place[number] - greatest) }
+      for number in terms { greatest = max(greatest, cell[number]) }
+      for number in terms { sum += exp(cell[number] - greatest) }
     }
     var found: [(label: Int, score: Double)] = []
     for label in 0..<classes {
-      let value = place[first + label]
+      let value = cell[first + label]
       let score = factor * (isSoftmax ? exp(value - greatest) / sum : probability(value))
       if score > threshold { found.append((label, score)) }
     }

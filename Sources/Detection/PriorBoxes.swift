@@ -58,9 +58,9 @@ package struct PriorBoxes: Sendable, Equatable {
       let parts = grid.split(separator: ":", omittingEmptySubsequences: false)
       guard parts.count == 2 else { throw Self.fault(String(grid)) }
       let head = parts[0].split(separator: "/", omittingEmptySubsequences: false)
-      let places = try Self.pair(head[0])
-      let (columns, rows) = (Int(places.0), Int(places.1))
-      var step: (Double, Double) = (wide / places.0, high / places.1)
+      let positions = try Self.pair(head[0])
+      let (columns, rows) = (Int(positions.0), Int(positions.1))
+      var step: (Double, Double) = (wide / positions.0, high / positions.1)
       if head.count > 1 {
         guard head.count == 2, let both = Double(head[1].trimmed), both > 0, both.isFinite else {
           throw Self.fault(String(grid))

@@ -66,11 +66,11 @@ package struct RegionDecoder: Sendable {
   }
 
   private func box(_ region: [Double], _ offsets: [Double]) -> Box {
-    func side(_ place: Int, _ scale: Double, _ length: Double) -> (Double, Double) {
-      let start = region[place] / scale
-      let size = region[place + 2] / scale - start + 1
-      let center = offsets[place] * size + start + 0.5 * size
-      let half = 0.5 * exponential(offsets[place + 2]) * size
+    func side(_ position: Int, _ scale: Double, _ length: Double) -> (Double, Double) {
+      let start = region[position] / scale
+      let size = region[position + 2] / scale - start + 1
+      let center = offsets[position] * size + start + 0.5 * size
+      let half = 0.5 * exponential(offsets[position + 2]) * size
       // Before it was scaled, the image's last pixel.
       let last = max(0, length / scale - 1)
       func inside(_ value: Double) -> Double { max(0, min(value, last)) }

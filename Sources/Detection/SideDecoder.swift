@@ -36,13 +36,14 @@ package struct SideDecoder: Sendable {
         let confidence = values[cells * classes + box]
         let at = cells * (classes + boxes) + 4 * box
         let (width, height) = (values[at + 2], values[at + 3])
-        let place = Box(
+        let position = Box(
           centerX: (values[at] + Double(cell % side)) / Double(side),
           centerY: (values[at + 1] + Double(cell / side)) / Double(side),
           width: isRoot ? width * width : width, height: isRoot ? height * height : height)
-        guard place.isFinite else { continue }
+        guard position.isFinite else { continue }
         for (label, share) in shares.enumerated() where confidence * share > threshold {
-          objects.append(DetectedObject(box: place, classIndex: label, score: confidence * share))
+          objects.append(
+            DetectedObject(box: position, classIndex: label, score: confidence * share))
         }
       }
     }

@@ -14,8 +14,8 @@ package struct Color: Sendable, Equatable {
   package init(hue: Double, saturation: Double, value: Double) {
     let sector = hue * 6
     func channel(_ shift: Double) -> UInt8 {
-      let place = (shift + sector).truncatingRemainder(dividingBy: 6)
-      let share = max(0, min(place, 4 - place, 1))
+      let position = (shift + sector).truncatingRemainder(dividingBy: 6)
+      let share = max(0, min(position, 4 - position, 1))
       return UInt8(max(0, min(255, (255 * value * (1 - saturation * share)).rounded())))
     }
     self.init(channel(5), channel(3), channel(1))

@@ -6,7 +6,7 @@ package enum Orientation: Int, CaseIterable, Sendable {
   case upright = 1
   case mirrored, upsideDown, mirroredUpsideDown, transposed, rotatedLeft, transversed, rotatedRight
 
-  /// Reads the orientation from the places where Pillow looks for it: a JPEG file's first Exif
+  /// Reads the orientation from the positions where Pillow looks for it: a JPEG file's first Exif
   /// segment; a PNG file's `eXIf` chunk, else its text `Raw profile type exif`; else the file's XMP
   /// data. `upright` if nothing can be read.
   package init(of file: Bytes) {

@@ -64,11 +64,11 @@ extension Image {
     let scale = Float(end - start) / Float(size)
     let start = Float(start)
     return (0..<size).map { index in
-      let place = start + ((Float(index) + 0.5) * scale - 0.5)
-      let lower = place.rounded(.down)
+      let position = start + ((Float(index) + 0.5) * scale - 0.5)
+      let lower = position.rounded(.down)
       return Neighbors(
         first: min(max(Int(lower), 0), count - 1),
-        second: min(max(Int(place.rounded(.up)), 0), count - 1), share: place - lower)
+        second: min(max(Int(position.rounded(.up)), 0), count - 1), share: position - lower)
     }
   }
 
@@ -119,9 +119,9 @@ extension Image {
   ) -> [FixedNeighbors] {
     let scale = 1 / (Double(size) / (end - start))
     return (0..<size).map { index in
-      let place = Float(start + ((Double(index) + 0.5) * scale - 0.5))
-      var lower = Int(place.rounded(.down))
-      var share = place - Float(lower)
+      let position = Float(start + ((Double(index) + 0.5) * scale - 0.5))
+      var lower = Int(position.rounded(.down))
+      var share = position - Float(lower)
       if clampsShares, lower < 0 || lower >= count - 1 {
         lower = min(max(lower, 0), count - 1)
         share = 0

@@ -68,7 +68,7 @@ private struct CompressionCurve {
     func across(_ bytes: Double) -> Double {
       left + (log10(max(1, bytes)) - first) / (last - first) * width
     }
-    func place(_ point: CompressionPoint) -> (x: String, y: String) {
+    func position(_ point: CompressionPoint) -> (x: String, y: String) {
       let error = point.relativeError
       let exponent = error > 0 ? (error.isFinite ? log10(error) : high) : low
       return (
@@ -92,11 +92,11 @@ private struct CompressionCurve {
       """
     }
     let corners = points.map { point -> String in
-      let (x, y) = place(point)
+      let (x, y) = position(point)
       return "\(x),\(y)"
     }
     let marks = points.map { point -> HTML in
-      let (x, y) = place(point)
+      let (x, y) = position(point)
       let isChosen = point == chosen
       return """
         <circle cx="\(x)" cy="\(y)" r="\(isChosen ? 7 : 3.5)" \

@@ -80,17 +80,17 @@ package struct NetworkGraph: Sendable {
   private var byRank: NetworkGraph {
     let ranks = LayeredLayout.ranks(count: nodes.count, edges.map { ($0.from, $0.to) })
     let order = nodes.indices.sorted { (ranks[$0], $0) < (ranks[$1], $1) }
-    var places = [Int](repeating: 0, count: nodes.count)
-    for (place, node) in order.enumerated() { places[node] = place }
+    var positions = [Int](repeating: 0, count: nodes.count)
+    for (position, node) in order.enumerated() { positions[node] = position }
     return NetworkGraph(
       nodes: order.map { nodes[$0] },
-      edges: edges.map { Edge(from: places[$0.from], to: places[$0.to], blob: $0.blob) })
+      edges: edges.map { Edge(from: positions[$0.from], to: positions[$0.to], blob: $0.blob) })
   }
 
   private var foldedInOrder: NetworkGraph {
     var folded: [Node] = []
     /// The index of each node in the folded graph.
-    var places: [Int] = []
+    var positions: [Int] = []
     var blocks = RepeatedBlocks(self).blocks[...]
     for index in nodes.indices {
       if let block = blocks.first, block.contains(index) {
@@ -99,10 +99,10 @@ package struct NetworkGraph: Sendable {
       } else {
         folded.append(nodes[index])
       }
-      places.append(folded.count - 1)
+      positions.append(folded.count - 1)
     }
     var seen = Set<Edge>()
-    let kept = edges.map { Edge(from: places[$0.from], to: places[$0.to], blob: $0.blob) }
+    let kept = edges.map { Edge(from: positions[$0.from], to: positions[$0.to], blob: $0.blob) }
       .filter { $0.from != $0.to && seen.insert($0).inserted }
     return NetworkGraph(nodes: folded, edges: kept)
   }

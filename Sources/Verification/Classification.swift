@@ -54,8 +54,8 @@ package struct Classification: Sendable {
     }
     let mistake = Mistake(
       input: input, truth: truth, predicted: predicted, score: Double(scores[predicted]))
-    let place = mistakes.firstIndex { $0.score < mistake.score } ?? mistakes.count
-    mistakes.insert(mistake, at: place)
+    let position = mistakes.firstIndex { $0.score < mistake.score } ?? mistakes.count
+    mistakes.insert(mistake, at: position)
     if mistakes.count > mistakeLimit { mistakes.removeLast() }
   }
 

@@ -126,10 +126,10 @@ public struct ErrorMetrics: Sendable, Equatable {
     countNotFinite = notFinite
     self.histogram = histogram
     self.tolerance = tolerance
-    self.worst = worst.map { place in
+    self.worst = worst.map { found in
       Element(
-        index: Self.index(of: place.position, in: shape), actual: Double(actual[place.position]),
-        expected: Double(expected[place.position]))
+        index: Self.index(of: found.position, in: shape), actual: Double(actual[found.position]),
+        expected: Double(expected[found.position]))
     }
   }
 

@@ -158,14 +158,14 @@ import Testing
     ("second/hidden", "hidden", [1]), ("relu of z", "z", [1]),
   ])
   func blobsOfModelsByName(_ name: String, _ blob: String, _ models: [Int]) throws {
-    let place = try Self.two.place(of: name)
+    let place = try Self.two.position(of: name)
     #expect(place.blob == blob && place.models == models)
   }
 
   @Test func blobsThatSeveralModelsHave() {
-    let error = #expect(throws: ModelError.self) { try Self.two.place(of: "hidden") }
+    let error = #expect(throws: ModelError.self) { try Self.two.position(of: "hidden") }
     #expect(error?.hint == "write 'first/hidden' or 'second/hidden'")
-    #expect(throws: ModelError.self) { try Self.two.place(of: "third/hidden") }
+    #expect(throws: ModelError.self) { try Self.two.position(of: "third/hidden") }
   }
 
   @Test func partsRunAndAreCompared() throws {

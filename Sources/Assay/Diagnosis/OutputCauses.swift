@@ -169,7 +169,7 @@ extension Trial {
 /// A permutation that turns predicted scores into the expected ones.
 private struct ClassOrder {
   /// For each expected place, the predicted one.
-  let places: [Int]
+  let positions: [Int]
 
   /// Nil unless the scores are the same but for their order.
   init?(_ actual: [Float], _ expected: [Float]) {
@@ -181,30 +181,33 @@ private struct ClassOrder {
     guard actual.count > 2, largest.isFinite,
       zip(a, b).allSatisfy({ abs(actual[$0] - expected[$1]) <= 1e-5 * max(largest, 1e-3) })
     else { return nil }
-    var places = [Int](repeating: 0, count: a.count)
-    for (from, to) in zip(a, b) { places[to] = from }
-    guard places != Array(places.indices) else { return nil }
-    self.places = places
+    var positions = [Int](repeating: 0, count: a.count)
+    for (from, to) in zip(a, b) { positions[to] = from }
+    guard positions != Array(positions.indices) else { return nil }
+    self.positions = positions
   }
 
   func applied(_ row: [Float]) -> [Float] {
-    row.count == places.count ? places.map { row[$0] } : row
+    row.count == positions.count ? positions.map { row[$0] } : row
   }
 
   var summary: String {
-    if places == places.indices.reversed() { return "reversed" }
-    let names = places.indices.map(String.init).sorted()
-    if places == names.compactMap({ Int($0) }) || places == Self.inverse(names) {
+    if positions == positions.indices.reversed() { return "reversed" }
+    let names = positions.indices.map(String.init).sorted()
+    if positions == names.compactMap({ Int($0) }) || positions == Self.inverse(names) {
       return "one side sorted the numbers as text: 0, 1, 10, 11, …"
     }
-    let moved = places.indices.filter { places[$0] != $0 }.prefix(4)
-    return "expected class " + moved.map { "\($0) is class \(places[$0])" }.joined(separator: ", ")
-      + (places.indices.filter { places[$0] != $0 }.count > 4 ? ", …" : "")
+    let moved = positions.indices.filter { positions[$0] != $0 }.prefix(4)
+    return "expected class "
+      + moved.map { "\($0) is class \(positions[$0])" }.joined(separator: ", ")
+      + (positions.indices.filter { positions[$0] != $0 }.count > 4 ? ", …" : "")
   }
 
   private static func inverse(_ names: [String]) -> [Int] {
     var result = [Int](repeating: 0, count: names.count)
-    for (place, name) in names.enumerated() { if let number = Int(name) { result[number] = place } }
+    for (position, name) in names.enumerated() {
+      if let number = Int(name) { result[number] = position }
+    }
     return result
   }
 }

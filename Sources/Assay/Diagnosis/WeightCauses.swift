@@ -50,19 +50,19 @@ extension DiagnosisSubject {
           ? "flattening with channels first, and the network flattens with channels last"
           : "flattening with channels last, and the network flattens with channels first")
       return Cause(.network, summary) { [self] trial in
-        guard let place = flattened(trial.model), var network = trial.model.neuralNetwork,
-          var layer = network.layers[place.layer].parameters as? InnerProduct,
+        guard let position = flattened(trial.model), var network = trial.model.neuralNetwork,
+          var layer = network.layers[position.layer].parameters as? InnerProduct,
           let matrix = layer.matrix
         else { return false }
         let shape = [layer.outputChannels, layer.inputChannels]
         let values = Tensor(shape: shape, try matrix.values(shape: shape).array())
-        let (c, h, w) = (place.shape[0], place.shape[1], place.shape[2])
+        let (c, h, w) = (position.shape[0], position.shape[1], position.shape[2])
         let changed =
           isChannelsFirst
           ? values.reshaped([shape[0], c, h, w]).transposed([0, 2, 3, 1])
           : values.reshaped([shape[0], h, w, c]).transposed([0, 3, 1, 2])
         layer.matrix = Weights(changed.elements)
-        network.layers[place.layer].parameters = layer
+        network.layers[position.layer].parameters = layer
         trial.model.neuralNetwork = network
         trial.changes.append(summary)
         return true

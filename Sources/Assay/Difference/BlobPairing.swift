@@ -23,10 +23,10 @@ struct BlobPairing {
     readersInB = Self.readers(b)
     let (madeByA, madeByB) = (Set(a.flatMap(\.output)), Set(b.flatMap(\.output)))
     var unlike: Set<String> = []
-    for (index, place) in layers {
-      for (x, y) in zip(a[index].output, b[place].output) {
+    for (index, position) in layers {
+      for (x, y) in zip(a[index].output, b[position].output) {
         let y = madeByB.contains(x) ? x : y
-        switch quantity(of: y, like: x, index, place) {
+        switch quantity(of: y, like: x, index, position) {
         case .same: pair(x, y)
         case .another(let name):
           unlike.insert(x)
@@ -59,10 +59,10 @@ struct BlobPairing {
     return readers
   }
 
-  /// What `y`, which layer `place` of the second network makes, is to the first, whose layer `index`
+  /// What `y`, which layer `position` of the second network makes, is to the first, whose layer `index`
   /// makes `x`.
-  private func quantity(of y: String, like x: String, _ index: Int, _ place: Int) -> Quantity {
-    if isSame(index, place) { return .same }
+  private func quantity(of y: String, like x: String, _ index: Int, _ position: Int) -> Quantity {
+    if isSame(index, position) { return .same }
     let present = Set(partners.values)
     let (before, after) = (readersInA[x] ?? [], readersInB[y] ?? [])
     // Only layers that are gone in the second network took x, or only new ones take y.
@@ -83,11 +83,11 @@ struct BlobPairing {
   }
 
   /// Whether the layers compute the same, whatever they and their blobs are called.
-  private func isSame(_ index: Int, _ place: Int) -> Bool {
+  private func isSame(_ index: Int, _ position: Int) -> Bool {
     var layer = a[index]
-    layer.name = b[place].name
-    layer.input = b[place].input
-    layer.output = b[place].output
-    return layer == b[place]
+    layer.name = b[position].name
+    layer.input = b[position].input
+    layer.output = b[position].output
+    return layer == b[position]
   }
 }

@@ -15,12 +15,12 @@ package struct LayerPairing: Sendable {
   package init(_ a: [NeuralNetworkLayer], _ b: [NeuralNetworkLayer]) throws {
     var partners = [Int?](repeating: nil, count: a.count)
     var taken = [Bool](repeating: false, count: b.count)
-    let places = Dictionary(
+    let positions = Dictionary(
       b.indices.map { (b[$0].name, $0) }, uniquingKeysWith: { first, _ in first })
     for index in a.indices {
-      guard let place = places[a[index].name], !taken[place] else { continue }
-      partners[index] = place
-      taken[place] = true
+      guard let position = positions[a[index].name], !taken[position] else { continue }
+      partners[index] = position
+      taken[position] = true
     }
     let signatures: [(NeuralNetworkLayer) throws -> String] = [
       Self.exactSignature, Self.looseSignature,
@@ -31,12 +31,12 @@ package struct LayerPairing: Sendable {
         open[try signature(b[index]), default: []].append(index)
       }
       for index in a.indices where partners[index] == nil {
-        guard let place = open[try signature(a[index])]?.popLast() else { continue }
-        partners[index] = place
-        taken[place] = true
+        guard let position = open[try signature(a[index])]?.popLast() else { continue }
+        partners[index] = position
+        taken[position] = true
       }
     }
-    layers = partners.enumerated().compactMap { index, place in place.map { (index, $0) } }
+    layers = partners.enumerated().compactMap { index, position in position.map { (index, $0) } }
     removed = a.indices.filter { partners[$0] == nil }
     added = b.indices.filter { !taken[$0] }
     blobs = BlobPairing(a, b, layers).blobs

@@ -85,11 +85,11 @@ package struct ModelEdit: Sendable {
     if !cutInputs.isEmpty || !cutOutputs.isEmpty {
       let targets = cutOutputs.isEmpty ? (model.description?.output ?? []).map(\.name) : cutOutputs
       model = try model.cut(
-        from: try cutInputs.map(model.place), to: try targets.map(model.place), shapes: shapes,
-        dataType: dataType)
+        from: try cutInputs.map(model.position), to: try targets.map(model.position),
+        shapes: shapes, dataType: dataType)
     }
     for name in addedOutputs {
-      model = try model.addingOutput(model.place(of: name), shapes: shapes, dataType: dataType)
+      model = try model.addingOutput(model.position(of: name), shapes: shapes, dataType: dataType)
     }
     for name in removedOutputs { model = try model.removingOutput(name) }
     if let classes {
@@ -119,8 +119,8 @@ package struct ModelEdit: Sendable {
     var model = original
     for name in cutInputs + cutOutputs + addedOutputs {
       let name = oldNames[name] ?? name
-      if let place = try? model.place(of: name),
-        let observed = try? model.addingOutput(place, shapes: shapes, dataType: .double)
+      if let position = try? model.position(of: name),
+        let observed = try? model.addingOutput(position, shapes: shapes, dataType: .double)
       {
         model = observed
       }

@@ -68,8 +68,8 @@ package struct DetectionEvaluation {
       source: source, missed: missed, wrong: wrong,
       found: result.rotatedObjects.filter { $0.score >= score },
       truth: isRotated ? [] : truth.map(\.box), detector: result.detector)
-    let place = mistakes.firstIndex { $0.missed + $0.wrong < missed + wrong } ?? mistakes.count
-    mistakes.insert(mistake, at: place)
+    let position = mistakes.firstIndex { $0.missed + $0.wrong < missed + wrong } ?? mistakes.count
+    mistakes.insert(mistake, at: position)
     if mistakes.count > mistakeLimit { mistakes.removeLast() }
   }
 

@@ -15,23 +15,23 @@ extension WeightFiles {
     try require(
       !model.networks.isEmpty, .unsupported,
       "a model of type \(model.typeName) has no weights to export")
-    let places = try entries(of: model)
-    for place in places { try place.weight.requireValues() }
+    let positions = try entries(of: model)
+    for position in positions { try position.weight.requireValues() }
     if Folder.exists(folder) { try Folder.make(folder, for: "weights") }
     return try AtomicFolder.write(to: folder, existing: .filled(replacing: true)) { writer in
       var (begin, count) = (0, 0)
-      while begin < places.count {
-        let file = places[begin].entry.file
-        let end = places[begin...].firstIndex { $0.entry.file != file } ?? places.count
-        try write(places[begin..<end].map { ($0.weight, $0.order) }, to: file, with: writer)
+      while begin < positions.count {
+        let file = positions[begin].entry.file
+        let end = positions[begin...].firstIndex { $0.entry.file != file } ?? positions.count
+        try write(positions[begin..<end].map { ($0.weight, $0.order) }, to: file, with: writer)
         (begin, count) = (end, count + 1)
       }
-      let text = manifestText(places.map(\.entry))
+      let text = manifestText(positions.map(\.entry))
       try writer.write(Self.manifest) { try $0.write(text) }
       if format == .swift {
-        try writer.write(Self.offsets) { try $0.write(offsetsText(places.map(\.entry))) }
+        try writer.write(Self.offsets) { try $0.write(offsetsText(positions.map(\.entry))) }
       }
-      return (places.count, count)
+      return (positions.count, count)
     }
   }
 

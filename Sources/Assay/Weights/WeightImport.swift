@@ -25,17 +25,17 @@ extension WeightFiles {
         JSONValue(parsing: MappedFile.read(manifest, limit: Limits.jsonBytes).array(of: UInt8.self))
       )
     }
-    var places: [WeightPath: WeightOrder] = [:]
+    var positions: [WeightPath: WeightOrder] = [:]
     for (name, layer, orders) in try Self.layers(of: model, files.layout) {
       for weight in layer.parameters?.weights ?? [] {
-        places[WeightPath(layer: name, parameter: weight.name)] = orders.order(
+        positions[WeightPath(layer: name, parameter: weight.name)] = orders.order(
           of: weight, in: layer)
       }
     }
     var listed: [(entry: Entry, order: WeightOrder)] = []
     for entry in entries {
-      let place = WeightPath(layer: entry.layer, parameter: entry.parameter)
-      let order = try places[place].orThrow(
+      let position = WeightPath(layer: entry.layer, parameter: entry.parameter)
+      let order = try positions[position].orThrow(
         ModelError(
           .mismatch, "the model has no such weight", file: manifest, layer: entry.layer,
           field: entry.parameter))
@@ -74,11 +74,11 @@ extension WeightFiles {
   }
 
   private func values(
-    of places: [(entry: Entry, order: WeightOrder)], in folder: String
+    of positions: [(entry: Entry, order: WeightOrder)], in folder: String
   ) throws -> [WeightPath: FloatValues] {
     var result: [WeightPath: FloatValues] = [:]
     var contents: (file: String, values: FloatValues, shape: [Int]?)?
-    for (entry, order) in places {
+    for (entry, order) in positions {
       let path = folder + "/" + entry.file
       if contents?.file != entry.file {
         let (values, shape) = try self.values(path)

@@ -1,15 +1,17 @@
 extension Report {
   /// The interface, the graph and the layers of a model, and of the models of a pipeline.
-  mutating func add(_ model: Model, customLayers: CustomLayerRegistry, of place: String = "") {
+  mutating func add(_ model: Model, customLayers: CustomLayerRegistry, of location: String = "") {
     let inspection = Inspection(model, customLayers: customLayers)
     let text = InspectionText(model, customLayers: customLayers)
     let program = ProgramGraph(model, values: true)
     let layers = program?.operations ?? inspection.layers.map { ReportedLayer($0, values: true) }
-    if let graph = NetworkGraph(model, inspection) { add("Graph" + place, graph: graph) }
-    add("Model" + place, .facts(text.facts.map { ($0.0, $0.1) }))
-    if !layers.isEmpty { add((program == nil ? "Layers" : "Operations") + place, layers: layers) }
+    if let graph = NetworkGraph(model, inspection) { add("Graph" + location, graph: graph) }
+    add("Model" + location, .facts(text.facts.map { ($0.0, $0.1) }))
+    if !layers.isEmpty {
+      add((program == nil ? "Layers" : "Operations") + location, layers: layers)
+    }
     for (index, member) in model.pipelineModels.enumerated() {
-      add(member, customLayers: customLayers, of: place + " / " + model.pipelineName(index))
+      add(member, customLayers: customLayers, of: location + " / " + model.pipelineName(index))
     }
   }
 
