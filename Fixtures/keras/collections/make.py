@@ -7,7 +7,7 @@ Beside `NAME.h5` are the inputs `input1`… and the predictions `output1`…. Ne
 keras-tcn 3.5, keras-unet-collection 0.1.13, vit-keras 0.1.2, mlp-mixer-keras 0.0.5,
 keras-self-attention 0.51, keras-multi-head 0.29, keras-pos-embd 0.13,
 keras-position-wise-feed-forward 0.8, keras-cv-attention-models 1.4.3,
-keras-octave-conv 0.8 and keras-retinanet 1.0.
+keras-octave-conv 0.8, keras-retinanet 1.0 and keras-resnet 0.2.
 """
 import os
 import sys
@@ -58,6 +58,13 @@ tcn("tcn_sequence", kernel_size=2, dilations=(1, 2), return_sequences=True, nb_s
 tcn("tcn_batch_normalization", kernel_size=2, dilations=(1, 2), use_batch_norm=True, padding="same")
 tcn("tcn_layer_normalization", kernel_size=2, dilations=(1, 2), use_layer_norm=True, activation="elu")
 tcn("tcn_backwards", kernel_size=2, dilations=(1, 2), go_backwards=True, return_sequences=True)
+
+from keras_resnet.layers import BatchNormalization
+
+keras.backend.clear_session()
+sequence = keras.Input((2, 3, 4, 5))
+x = keras.layers.TimeDistributed(BatchNormalization(freeze=True, name="inner"))(sequence)
+save("frozen", sequence, BatchNormalization(freeze=False, axis=-1, epsilon=1e-5)(x))
 
 keras.backend.clear_session()
 image = keras.Input((8, 8, 3))

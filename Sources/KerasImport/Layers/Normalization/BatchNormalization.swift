@@ -12,7 +12,7 @@ struct BatchNormalization: KerasLayer {
     "SyncBatchNormalization", "BatchNorm", "FixedBatchNormalization",
     becomes: "batchnorm, folded; wrapped in permutes",
     options:
-      "`axis`, `scale`, `center`; Keras 1 `mode` 2 and calls with `training=True` in Keras 2: statistics of the input; BatchNorm of Mask R-CNN, FixedBatchNormalization of keras-frcnn",
+      "`axis`, `scale`, `center`; Keras 1 `mode` 2 and calls with `training=True` in Keras 2: statistics of the input; BatchNorm of Mask R-CNN, FixedBatchNormalization of keras-frcnn, `freeze` of keras-resnet",
     refused: "Keras 1 `mode` 1: batch statistics")
   static let maskPolicy = MaskPolicy.passes
 
@@ -37,7 +37,8 @@ struct BatchNormalization: KerasLayer {
     affine = try ScaleAndCenter(configuration)
     let mode = try configuration.int("mode", default: 0, atLeast: 0)
     usesInput = mode == 2
-    isTrainable = try configuration.bool("trainable", default: true)
+    let isFrozen = try configuration.bool("freeze", default: false)
+    isTrainable = try !isFrozen && configuration.bool("trainable", default: true)
     try configuration.require(
       mode == 0 || usesInput, "mode",
       unsupported: "\(mode): normalization by the statistics of each batch is not supported")
