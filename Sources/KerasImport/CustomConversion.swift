@@ -29,15 +29,18 @@ struct CustomConversion {
       weights: try call.weights.map {
         (StoredWeight.shortName($0.storedName, layer: layer.name), try $0.values())
       })
+    var rule = rule
+    if isAssumed {
+      rule = try FormulaClasses.rule(for: subject, layer, weightCount: call.weights.count).orThrow(
+        call.unsupported(
+          "this class is not known to have \(counted(call.weights.count, "weight"))"))
+    }
     if let rule, let formula = try builder.formula(rule, inputCount: inputs.count) {
       try call.require(
         outputCount == 1,
         unsupported: "a formula has one result, but the layer has \(counted(outputCount, "output"))"
       )
       if isAssumed {
-        try call.require(
-          call.weights.count == rule.weightNames.count,
-          unsupported: "this class is not known to have \(counted(call.weights.count, "weight"))")
         network.notes.append(
           "layer '\(call.name)' (\(call.className)) is assumed to compute "
             + "\(formula.expression), judging by its class name, settings and weights: the code is "

@@ -24,6 +24,10 @@ enum FormulaClasses {
       ["Snake"], ["beta"],
       #"{"expression": "x + square(sin(beta * x)) / beta", "parameters": {"beta": "$config.beta"}, "#
     ),
+    (
+      ["Snake"], ["beta"],
+      #"{"expression": "x + square(sin(beta_factor * x)) / beta_factor", "weights": ["beta_factor"], "#
+    ),
     // keras-contrib
     (
       ["SineReLU"], ["epsilon"],
@@ -42,14 +46,16 @@ enum FormulaClasses {
   ]
 
   /// The rule for a recognized layer.
+  /// - Parameter weightCount: nil if it is not known yet.
   static func rule(
-    for subject: CustomLayerSubject, _ layer: ModelDefinition.Layer
+    for subject: CustomLayerSubject, _ layer: ModelDefinition.Layer, weightCount: Int? = nil
   ) throws -> CustomLayerRule? {
     let fields = layer.fields.names.filter { !CustomConversion.bookkeeping.contains($0) }
     for entry in rules
     where entry.classes.contains(subject.layerClass) && entry.fields.sorted() == fields.sorted() {
       let text = "[" + entry.rule + #""class": "\#(subject.layerClass)"}]"#
-      return try CustomLayerRules(JSONValue(parsing: Array(text.utf8)), folder: ".").rules.first
+      let rule = try CustomLayerRules(JSONValue(parsing: Array(text.utf8)), folder: ".").rules.first
+      if weightCount == nil || weightCount == rule?.weightNames.count { return rule }
     }
     return nil
   }

@@ -60,11 +60,16 @@ tcn("tcn_layer_normalization", kernel_size=2, dilations=(1, 2), use_layer_norm=T
 tcn("tcn_backwards", kernel_size=2, dilations=(1, 2), go_backwards=True, return_sequences=True)
 
 from keras_resnet.layers import BatchNormalization
+from keras_unet_collection.activations import Snake
 
 keras.backend.clear_session()
 sequence = keras.Input((2, 3, 4, 5))
 x = keras.layers.TimeDistributed(BatchNormalization(freeze=True, name="inner"))(sequence)
 save("frozen", sequence, BatchNormalization(freeze=False, axis=-1, epsilon=1e-5)(x))
+
+keras.backend.clear_session()
+vector = keras.Input((5,))
+save("snake", vector, Snake(beta=0.7, trainable=True)(Snake(beta=0.4)(vector)))
 
 keras.backend.clear_session()
 image = keras.Input((8, 8, 3))
