@@ -58,6 +58,8 @@ tcn("tcn_sequence", kernel_size=2, dilations=(1, 2), return_sequences=True, nb_s
 tcn("tcn_batch_normalization", kernel_size=2, dilations=(1, 2), use_batch_norm=True, padding="same")
 tcn("tcn_layer_normalization", kernel_size=2, dilations=(1, 2), use_layer_norm=True, activation="elu")
 tcn("tcn_backwards", kernel_size=2, dilations=(1, 2), go_backwards=True, return_sequences=True)
+# keras-tcn 3.5.6 stores the normalizations of a block before its convolutions.
+tcn("tcn_normalizations_first", kernel_size=2, dilations=(1, 2), use_batch_norm=True)
 
 from keras_resnet.layers import BatchNormalization
 from keras_unet_collection.activations import Snake

@@ -4,7 +4,7 @@
     make3.py [NAME…]
 
 Beside `NAME.keras` are the inputs `input1`… and the predictions `output1`…. Needs tensorflow 2.21,
-keras 3.15, keras-hub 0.32 and classification-models-3d 1.1.
+keras 3.15, keras-hub 0.32, classification-models-3d 1.1 and keras-tcn 3.5.6.
 """
 import os
 import sys
@@ -56,6 +56,11 @@ x = TransformerDecoder(intermediate_dim=7, num_heads=2)(x, decoder_padding_mask=
 x = TransformerDecoder(intermediate_dim=5, num_heads=3, normalize_first=True)(x, encoded)
 save("transformer_decoder", [tokens, mask, encoded], x, indices, padding,
      np.random.default_rng(3).standard_normal((1, 3, 6)).round(3).astype(np.float32))
+
+from tcn import TCN
+
+sequence = keras.Input((6, 3))
+save("tcn_of_keras3", sequence, TCN(4, kernel_size=2, dilations=(1, 2), use_layer_norm=True)(sequence))
 
 sequence = keras.Input((5, 6))
 save("fourier_encoder", sequence, FNetEncoder(intermediate_dim=4)(sequence))

@@ -71,6 +71,33 @@ class MixerBlock(Layer):
         x = inputs + ops.transpose(x, (0, 2, 1))
         return x + self.channel_2(self.channel_1(self.norm_2(x)))
 
+class ResidualBlock(Layer):  # of TCN
+    def __init__(self, width, size, dilation, padding, activation, use_batch_norm, use_layer_norm, name):
+        super().__init__(name=name)
+        self.width, self.activation = width, Activation(activation)
+        self.batch_norm_layers, self.layer_norm_layers, self.layers = [], [], []
+        for i in range(2):
+            convolution = Conv1D(width, size, dilation_rate=dilation, padding=padding, name=f"conv1D_{i}")
+            setattr(self, convolution.name, convolution)
+            self.layers.append(convolution)
+            for is_used, norms, norm in ((use_batch_norm, self.batch_norm_layers, BatchNormalization),
+                                         (use_layer_norm, self.layer_norm_layers, LayerNormalization)):
+                if is_used:
+                    norms.append(norm(name=f"norm_{i}"))
+                    self.layers.append(norms[-1])
+            self.layers.append(self.activation)
+
+    def build(self, shape):
+        is_wide = shape[-1] == self.width
+        self.matching_conv1D = None if is_wide else Conv1D(self.width, 1, padding="same", name="matching_conv1D")
+        self.shape_match_conv = self.matching_conv1D
+
+    def call(self, x):
+        y = x
+        for layer in self.layers + [self.activation]:
+            y = layer(y)
+        return self.activation((self.matching_conv1D(x) if self.matching_conv1D else x) + y), y
+
 class TCN(Layer):
     """Residual blocks of dilated convolutions.
     Becomes: its convolutions, normalizations, activations and sums
@@ -82,35 +109,23 @@ class TCN(Layer):
         super().__init__()
         if use_weight_norm or return_state:
             raise ValueError("use_weight_norm and return_state are not supported")
-        self.filters = [nb_filters] * len(dilations) if isinstance(nb_filters, int) else nb_filters
-        self.size, self.dilations, self.stacks, self.padding = kernel_size, dilations, nb_stacks, padding
-        self.use_skips, self.return_sequences, self.go_backwards = use_skip_connections, return_sequences, go_backwards
-        self.norm = BatchNormalization if use_batch_norm else LayerNormalization if use_layer_norm else None
-        self.activation = Activation(activation)
-
-    def build(self, shape):
-        channels, self.blocks = shape[-1], []
-        for width, dilation in list(zip(self.filters, self.dilations)) * self.stacks:
-            inner = []
-            for _ in range(2):
-                inner.append(Conv1D(width, self.size, dilation_rate=dilation, padding=self.padding))
-                if self.norm is not None:
-                    inner.append(self.norm())
-                inner.append(self.activation)
-            matching = None if channels == width else Conv1D(width, 1, padding="same")
-            self.blocks.append([inner + [self.activation], matching])
-            channels = width
+        filters = [nb_filters] * len(dilations) if isinstance(nb_filters, int) else nb_filters
+        self.padding, self.use_skips = padding, use_skip_connections
+        self.return_sequences, self.go_backwards = return_sequences, go_backwards
+        self.residual_blocks = [
+            ResidualBlock(width, kernel_size, dilation, padding, activation, use_batch_norm, use_layer_norm,
+                          name=f"residual_block_{i}")
+            for i, (width, dilation) in enumerate(list(zip(filters, dilations)) * nb_stacks)]
+        for block in self.residual_blocks:
+            setattr(self, block.name, block)
 
     def call(self, x):
         if self.go_backwards:
             x = ops.flip(x, axis=1)
         skips = []
-        for inner, matching in self.blocks:
-            y = x
-            for layer in inner:
-                y = layer(y)
-            x = self.activation((x if matching is None else matching(x)) + y)
-            skips.append(y)
+        for block in self.residual_blocks:
+            x, skip = block(x)
+            skips.append(skip)
         if self.use_skips:
             x = sum(skips)
         if self.return_sequences:

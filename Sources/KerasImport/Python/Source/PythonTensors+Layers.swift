@@ -287,6 +287,9 @@ extension PythonMachine {
       if path == "python.hasattr" { return .bool(has) }
       if !has, positional.count == 3 { return positional[2] }
       return try attribute(name, of: object)
+    case ("python.setattr", 3):
+      try set(positional[1].string ?? "", of: positional[0], to: positional[2])
+      return PythonSymbol.none
     case ("functools.partial", 1...):
       return .partial(positional[0], Array(positional.dropFirst()), keywords)
     case ("python.callable", 1):

@@ -145,6 +145,8 @@ struct SourceWeights {
     var slot: Int
     var name: String
     var isTrainable: Bool
+    /// The names that the source gives to the layer and those around it, and the weight's.
+    var path: String?
   }
 
   private mutating func addInOrder(_ object: PythonObject, isFrozen: Bool) throws {
@@ -153,10 +155,11 @@ struct SourceWeights {
     try require(
       entries.count == call.weights.count,
       "its source makes \(entries.count) weights, but the file has \(call.weights.count)")
-    try checkOrder(entries, root: object)
+    let named = named(entries)
+    if named == nil { try checkOrder(entries, root: object) }
     var found: [Int: [(slot: Int, weight: StoredWeight)]] = [:]
     var layers: [Int: PythonObject] = [:]
-    for (entry, weight) in zip(entries, call.weights) {
+    for (entry, weight) in zip(entries, named ?? call.weights) {
       let name = StoredWeight.shortName(weight.storedName, layer: call.name)
       let wanted = entry.name.split(separator: "/").last.map(String.init) ?? ""
       // Attention's `query_kernel` is `query/kernel` in a file.
@@ -180,6 +183,24 @@ struct SourceWeights {
     for (number, object) in layers {
       try bind(object, (found[number] ?? []).sorted { $0.slot < $1.slot }.map(\.weight))
     }
+  }
+
+  /// The weights of the file in the order of the entries, if names tell all of them apart: a version of
+  /// a layer's source may make its layers in another order.
+  private func named(_ entries: [Entry]) -> [StoredWeight]? {
+    var places: [String: [Int]] = [:]
+    for (index, weight) in call.weights.enumerated() {
+      var parts = weight.storedName.prefix { $0 != ":" }.split(separator: "/").suffix(8)
+      while !parts.isEmpty {
+        places[parts.joined(separator: "/"), default: []].append(index)
+        parts.removeFirst()
+      }
+    }
+    let found = entries.compactMap { entry in entry.path.flatMap { places[$0] } }
+    guard found.count == entries.count, found.allSatisfy({ $0.count == 1 }),
+      Set(found.joined()).count == entries.count
+    else { return nil }
+    return found.joined().map { call.weights[$0] }
   }
 
   /// Where objects are not in the order in which they are made, the names of their weights tell them
@@ -219,7 +240,9 @@ struct SourceWeights {
     }
   }
 
-  private mutating func entries(_ object: PythonObject, isFrozen: Bool) throws -> [Entry] {
+  private mutating func entries(
+    _ object: PythonObject, isFrozen: Bool, in outer: String = ""
+  ) throws -> [Entry] {
     guard visited.insert(ObjectIdentifier(object)).inserted else { return [] }
     let isFrozen = isFrozen || object.isFrozen
     let ordered = object.weights.filter(\.isTrainable) + object.weights.filter { !$0.isTrainable }
@@ -227,13 +250,16 @@ struct SourceWeights {
     let slots = try slots(object).enumerated().map { index, slot in
       (PythonWeight?.none, index, slot.name, slot.isTrainable)
     }
+    let isRoot = visited.count == 1
+    let path = isRoot ? call.name : object["name"]?.string.map { outer + $0 }
     let entries = (own + slots).map { weight, slot, name, isTrainable in
       Entry(
         object: object, weight: weight, slot: slot, name: name,
-        isTrainable: isTrainable && !isFrozen)
+        isTrainable: isTrainable && !isFrozen, path: path.map { "\($0)/\(name)" })
     }
     return try sublayers(object).reduce(into: entries) {
-      $0 += try self.entries($1, isFrozen: isFrozen)
+      $0 += try self.entries(
+        $1, isFrozen: isFrozen, in: isRoot ? "" : path.map { $0 + "/" } ?? "")
     }
   }
 }
