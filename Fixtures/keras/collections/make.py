@@ -61,6 +61,13 @@ tcn("tcn_backwards", kernel_size=2, dilations=(1, 2), go_backwards=True, return_
 # keras-tcn 3.5.6 stores the normalizations of a block before its convolutions.
 tcn("tcn_normalizations_first", kernel_size=2, dilations=(1, 2), use_batch_norm=True)
 
+from keras_cv_attention_models.swin_transformer_v2.swin_transformer_v2 import ExpLogitScale
+
+keras.backend.clear_session()
+scores = keras.Input((3, 4, 4))
+x = ExpLogitScale(axis=1, max_value=1.0)(scores)
+save("scaled_scores", scores, ExpLogitScale(axis=-1)(x))
+
 from keras_resnet.layers import BatchNormalization
 from keras_unet_collection.activations import Snake
 

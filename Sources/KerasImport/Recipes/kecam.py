@@ -160,7 +160,9 @@ class ExpLogitScale(Layer):
         self.axis, self.maximum = axis, max_value
 
     def build(self, shape):
-        self.gamma = self.add_weight(shape=() if self.axis is None else shape_along(self.axis, shape), name="gamma")
+        sizes = (1,) if self.axis is None else shape_along(self.axis, shape)
+        # Scores have four axes, beside that of windows.
+        self.gamma = self.add_weight(shape=sizes if len(sizes) == 1 else ([1] + sizes)[-4:], name="gamma")
 
     def call(self, x):
         return x * np.exp(np.minimum(self.gamma, self.maximum))
