@@ -50,6 +50,9 @@ enum Recipes {
 
   private static let parsed = Mutex<[Int: PythonFiles]>([:])
 
+  /// Functions and layers of libraries that are written in terms of others, by names with `_` for dots.
+  static let functions = Result { try PythonModule(parsing: PackageResources.functions_py) }
+
   static func files(defining name: String) throws -> PythonFiles {
     let file = try entries.first { $0.name == name }.orThrow(PythonMachine.malformed).file
     return try parsed.withLock { parsed in

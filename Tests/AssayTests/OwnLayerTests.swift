@@ -21,6 +21,8 @@ import Testing
     "simple_steps.keras", "simple_steps.h5", "simple_steps_tf_keras.h5", "both_ways.keras",
     "both_ways.h5", "both_ways_tf_keras.h5", "sized_tf_keras.h5", "tracked.keras",
     "known_values.keras", "known_values.h5", "token_masks.keras", "token_masks.h5",
+    "standardized.keras", "standardized.h5", "standardized_tf_keras.h5", "unrolled.keras",
+    "unrolled.h5", "unrolled_tf_keras.h5",
   ]
 
   @Test(arguments: networks)
@@ -57,6 +59,29 @@ import Testing
         "--layer-source", folder + "/norms.py")
       #expect(result.code == 2)
       #expect(result.errors.contains("a norm of the order"), "\(result.errors)")
+    }
+  }
+
+  /// A class may change what Keras's layer computes by a method that Keras calls.
+  @Test func aMethodThatKerasCallsIsRefused() throws {
+    try withTemporaryFolder { folder in
+      let source = """
+        from keras import layers, ops
+
+        class SpectralPooling(layers.AveragePooling1D):
+            def __init__(self, keep, power=2, **kwargs):
+                super().__init__(2, **kwargs)
+
+            def _pooling_function(self, inputs, *arguments):
+                return inputs
+
+        """
+      try source.write(toFile: folder + "/pooling.py", atomically: true, encoding: .utf8)
+      let result = try Command.run(
+        "convert", Self.fixtures.path("spectral.keras"), "-o", folder + "/m.mlmodel",
+        "--layer-source", folder + "/pooling.py")
+      #expect(result.code == 2)
+      #expect(result.errors.contains("it has its own '_pooling_function'"), "\(result.errors)")
     }
   }
 

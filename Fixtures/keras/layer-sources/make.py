@@ -50,6 +50,8 @@ CASES = {
     "tracked": ([(5,)], None),
     "known_values": ([(4, 5, 4)], lambda c, x: c.Rotary()(c.Blur()(x))),
     "token_masks": ([(7,), STEPS], None),
+    "standardized": ([IMAGE], lambda c, x: c.ScaledDense(3, activation="relu")(c.StandardizedConv(5, 3, strides=2, padding="same")(x))),
+    "unrolled": ([STEPS], lambda c, x: c.Unrolled(3)(x)),
     "unet": ([(8, 8, 3)], "build_unet(shape=(8, 8, 3), size='small', depth=2, classes=3)"),
     "stacked": ([(20, 3)], "build_model(width=4)"),
     "twins": ([(8, 8, 3), (8, 8, 3)], "build_twins(shape=(8, 8, 3), widths=[4, 6])"),
@@ -57,7 +59,7 @@ CASES = {
 ONLY_OF_TF_KERAS = ["sized"]  # Keras 3 takes no layer that gives numbers.
 MODELS = {"classifier": "SmallClassifier", "tracked": "Tracked"}
 ALSO_OF_TF_KERAS = ["attention_pooling", "residual", "positional", "graph", "capsule", "layer_normalization", "unet", "stacked", "twins",
-                    "lstm_reader", "gru_gate", "simple_steps", "both_ways"]
+                    "lstm_reader", "gru_gate", "simple_steps", "both_ways", "standardized", "unrolled"]
 
 
 def network(name, keras):

@@ -112,6 +112,9 @@ extension PythonMachine {
       }
       var bounds = arguments.filter { !$0.isNone } + named.compactMap { $0 }
       if bounds.count == 2, named[2] != nil { bounds.insert(.int(0), at: 0) }
+      bounds = bounds.map { bound in
+        bound.double.flatMap { Int(exactly: $0) }.map { .int($0) } ?? bound
+      }
       return try builtIn("python.range", bounds, []).flatMap {
         PythonSymbol.sizes(of: $0.elements ?? [])
       }

@@ -59,6 +59,12 @@ extension PythonMachine {
   private func call(
     _ path: String, _ positional: [PythonSymbol], _ keywords: Keywords
   ) throws -> PythonSymbol {
+    if let written = try written(path),
+      PythonSignature.of(path) == nil
+        || !(positional + keywords.map(\.value)).contains(where: \.holdsTensor)
+    {
+      return try call(written, positional, keywords)
+    }
     if layers != nil, let result = try sourced(path, positional, keywords) { return result }
     if path.hasPrefix("python."), let result = try builtIn(path, positional, keywords) {
       return result
@@ -307,7 +313,10 @@ extension PythonMachine {
         }
         return path
       }
-      guard let kind = first?.kind else { break }
+      guard let kind = first?.kind ?? (types.allSatisfy { $0.hasPrefix("python.") } ? "" : nil)
+      else {
+        break
+      }
       return .bool(types.contains("python." + kind))
     default: break
     }

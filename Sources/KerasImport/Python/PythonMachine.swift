@@ -32,6 +32,7 @@ final class PythonMachine {
   var isRecipe = false
   /// Where a source could not be followed.
   private(set) var place: String?
+  private var library: PythonScope?
 
   /// One call of a function.
   struct Frame {
@@ -46,6 +47,20 @@ final class PythonMachine {
 
     var code: PythonCode { function.code }
   }
+
+  /// A function or class of a library that is written in terms of others; nil for the rest.
+  func written(_ path: String) throws -> PythonSymbol? {
+    guard let layers, layers.graph == nil, tensors?.call.version.isAtLeast(2, 3) == true else {
+      return nil
+    }
+    let scope = try library ?? PythonScope("", Recipes.functions.get())
+    library = scope
+    let name = path.replacing(".", with: "_")
+    return scope.defines(name) && path.contains(".") ? try scope.value(name, self) : nil
+  }
+
+  /// What their names start with.
+  static let writtenLayers = "keras_layers_"
 
   // MARK: Functions
 
@@ -160,7 +175,7 @@ final class PythonMachine {
       case .constantResult(let index): return try frame.constant(index)
       default:
         do { try perform(operation, &frame) } catch {
-          if place == nil, let scope = frame.function.scope,
+          if place == nil, let scope = frame.function.scope, scope !== library,
             frame.next <= frame.function.positions.count
           {
             place = "\(scope.path), \(frame.function.positions[frame.next - 1])"

@@ -110,7 +110,7 @@ struct PythonSignature: Sendable {
     gather | K.gather | x,reference indices
     gather | tf.gather | x,params indices validate_indices axis=0
     gather | ops.take | x indices axis
-    topk | tf.top_k | x,input k=1 sorted!true
+    topk | tf.top_k ops.top_k | x,input k=1 sorted!true
     sort | tf.sort | x,values axis=-1 direction
     argsort | tf.argsort | x,values axis=-1 direction
     cumsum | K.cumsum ops.cumsum | x axis=0
@@ -143,8 +143,8 @@ struct PythonSignature: Sendable {
     logsumexp | K.logsumexp tf.reduce_logsumexp ops.logsumexp | x,input_tensor axis keepdims,keep_dims=false
     norm | tf.norm ops.norm | x,tensor ord axis keepdims,keep_dims=false
     normalize | ops.normalize | x axis=-1 order=2 epsilon
-    any | K.any tf.reduce_any | x,input_tensor axis keepdims,keep_dims=false
-    all | K.all tf.reduce_all | x,input_tensor axis keepdims,keep_dims=false
+    any | K.any tf.reduce_any ops.any | x,input_tensor axis keepdims,keep_dims=false
+    all | K.all tf.reduce_all ops.all | x,input_tensor axis keepdims,keep_dims=false
     addn | tf.add_n | values,inputs
     zeroslike | K.zeros_like tf.zeros_like ops.zeros_like | x,input,tensor dtype
     oneslike | K.ones_like tf.ones_like ops.ones_like | x,input,tensor dtype

@@ -118,6 +118,14 @@ final class PythonTensors {
     }
     guard let signature = signature(path, keywords) else { return nil }
     var (positional, keywords) = (positional, keywords)
+    if machine.layers != nil, path.hasSuffix("einsum") || path.hasSuffix("matmul") {
+      positional = try positional.map { operand in
+        guard case .array(let array) = operand, array.shape.count > 2, array.shape[0] == 1 else {
+          return operand
+        }
+        return .expression(add(try constant(array), "a constant", machine))
+      }
+    }
     // A shape's None is the batch, which the file's network fixed where the source was run.
     let named = keywords.firstIndex { $0.name.hasSuffix("shape") }
     let others = keywords.filter { !$0.name.hasSuffix("shape") }.map(\.value)

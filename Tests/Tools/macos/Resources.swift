@@ -5,6 +5,7 @@ enum PackageResources {
   static let report_js: [UInt8] = []
   static let graph_css: [UInt8] = []
   static let collections_py: [UInt8] = []
+  static let functions_py: [UInt8] = []
   static let kecam_py: [UInt8] = []
   static let keras_hub_py: [UInt8] = []
   static let patches_py: [UInt8] = []

@@ -31,7 +31,11 @@ final class PythonClass {
       guard base.form == .plain, base.name == nil else {
         throw PythonMachine.unsupported("the class \(definition.name) has unknown bases")
       }
-      switch try scope.value(of: base.value, machine) {
+      var value = try scope.value(of: base.value, machine)
+      if case .library(let path) = value, let written = try machine.written(path) {
+        value = written
+      }
+      switch value {
       case .type(let type):
         bases.append(type)
         lists.append(type.lineage)
@@ -174,7 +178,9 @@ final class PythonObject {
     }
   }
 
-  var className: String { type?.definition.name ?? layerClass ?? "object" }
+  var className: String {
+    type?.definition.name.replacing(PythonMachine.writtenLayers, with: "") ?? layerClass ?? "object"
+  }
 
   var isFrozen: Bool {
     if case .bool(false)? = attributes["trainable"] { return true }

@@ -1,4 +1,6 @@
 import ByteFormats
+import Formulas
+import TensorCore
 
 extension PythonMachine {
   /// A value as configurations have it.
@@ -43,4 +45,82 @@ extension PythonMachine {
     ["keras.initializers.", "keras.regularizers.", "keras.constraints.", "tf.initializers."]
       .contains { path.hasPrefix($0) } || path.hasSuffix("_initializer")
   }
+
+  /// What a layer of Keras has by a name: a setting or a weight; nil for others.
+  func setting(_ name: String, of object: PythonObject) throws -> PythonSymbol? {
+    guard let className = object.layerClass else { return nil }
+    let field = object.fields[name]
+    if name == "activation", field != nil || Self.isWeighted(className) {
+      return try sourced("keras.activations.get", [PythonSymbol(field ?? .null)], [])
+    }
+    if let stored = layers?.stored?.layers[object.number]?.first(where: { $0.name == name }) {
+      return .array(FormulaArray(stored.shape, try stored.values().array().map { Double($0) }))
+    }
+    let places = className.first(where: \.isNumber)?.wholeNumberValue ?? 0
+    func sizes(_ name: String) -> [Int?] {
+      let field = object.fields[name]
+      return field?.array?.map(\.int) ?? Array(repeating: field?.int ?? 1, count: places)
+    }
+    if ["kernel_size", "strides", "dilation_rate", "pool_size"].contains(name), places > 0 {
+      return .tuple(sizes(name).map { $0.map { .int($0) } ?? .none })
+    }
+    if let field { return try PythonSymbol(field) }
+    guard layers?.stored == nil else { return nil }
+    // Weights are ones while they are being counted.
+    let size = object.inputShape?.last ?? nil
+    let (units, groups) = (
+      object.fields["units"]?.int ?? object.fields["filters"]?.int,
+      object.fields["groups"]?.int ?? 1
+    )
+    var shape: [Int?]
+    switch name {
+    case "embeddings": shape = [object.fields["input_dim"]?.int, object.fields["output_dim"]?.int]
+    case "kernel" where className == "Dense": shape = [size, units]
+    case "kernel" where Self.isWeighted(className):
+      shape = sizes("kernel_size") + [size.map { $0 / max(1, groups) }, units]
+    case "depthwise_kernel":
+      shape = sizes("kernel_size") + [size, object.fields["depth_multiplier"]?.int ?? 1]
+    case "bias": shape = [units ?? size]
+    case "gamma", "beta", "moving_mean", "moving_variance": shape = [size]
+    default: return nil
+    }
+    let known = shape.compactMap { $0 }
+    guard known.count == shape.count, known.allSatisfy({ $0 > 0 }) else { return nil }
+    let count = try checkedProduct(known, limit: arrayLimit)
+    return .array(FormulaArray(known, [Double](repeating: 1, count: count)))
+  }
+
+  /// Dense layers and plain convolutions.
+  private static func isWeighted(_ className: String) -> Bool {
+    ["Dense", "Conv1D", "Conv2D", "Conv3D"].contains(className)
+  }
+
+  /// What a layer of Keras gives of whose methods a source's class has its own; nil without any.
+  func overridden(
+    _ object: PythonObject, _ positional: [PythonSymbol]
+  ) throws -> PythonSymbol? {
+    guard let type = object.type, let className = object.layerClass else { return nil }
+    if let member = try type.member("convolution_op", self), Self.isWeighted(className) {
+      guard object.fields["padding"]?.string != "causal", object.fields["groups"]?.int ?? 1 == 1
+      else { throw Self.unsupported("its convolution_op is causal or has groups") }
+      var result = try call(
+        member.value, [.object(object), positional[0], attribute("kernel", of: object)], [])
+      if object.fields["use_bias"]?.bool != false {
+        result = try binary(.function(.add), result, attribute("bias", of: object))
+      }
+      return try call(attribute("activation", of: object), [result], [])
+    }
+    if let name = try Self.hooks.first(where: { try type.member($0, self) != nil }) {
+      throw Self.unsupported("it has its own '\(name)', which \(className) calls")
+    }
+    return nil
+  }
+
+  /// Methods that layers of Keras call.
+  private static let hooks = [
+    "convolution_op", "_convolution_op", "_jit_compiled_convolution_op", "pooling_function",
+    "_pooling_function", "_merge_function", "_compute_attention", "_compute_attention_mask",
+    "_compute_causal_mask", "_masked_softmax", "_calculate_scores", "_calculate_score_mask",
+    "_apply_scores", "_moments", "_calculate_mean_and_var", "step", "inner_loop",
+  ]
 }

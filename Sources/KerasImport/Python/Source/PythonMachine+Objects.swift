@@ -1,49 +1,5 @@
 import ByteFormats
-import Formulas
 import TensorCore
-
-/// What following a layer's source needs to know about its objects.
-final class PythonLayers {
-  /// The weights by their numbers and those of Keras's layers by the numbers of these; nil while they
-  /// are being counted.
-  let stored: (weights: [Int: StoredWeight], layers: [Int: [StoredWeight]])?
-  /// What a function that builds a network calls; nil for a layer's source.
-  let graph: PythonGraph?
-  private(set) var objectCount = 0
-  private(set) var weightCount = 0
-  private var elementCount = 0
-
-  init(
-    _ stored: (weights: [Int: StoredWeight], layers: [Int: [StoredWeight]])?,
-    _ graph: PythonGraph? = nil
-  ) {
-    (self.stored, self.graph) = (stored, graph)
-  }
-
-  func object(_ type: PythonClass?) throws -> PythonObject {
-    objectCount += 1
-    try require(objectCount <= 4096, .limitExceeded, "it makes more than 4096 objects")
-    return PythonObject(type, number: objectCount)
-  }
-
-  /// A new weight of an object.
-  func weight(
-    _ name: String, _ shape: [Int], isTrainable: Bool, of object: PythonObject
-  ) throws -> PythonSymbol {
-    weightCount += 1
-    let count = try checkedProduct(shape, limit: 1 << 24)
-    elementCount += count
-    try require(elementCount <= 1 << 25, .limitExceeded, "its weights are too large to follow")
-    object.weights.append(
-      PythonWeight(number: weightCount, name: name, shape: shape, isTrainable: isTrainable))
-    var elements = [Double](repeating: 1, count: count)
-    if let stored {
-      guard let weight = stored.weights[weightCount] else { throw PythonMachine.malformed }
-      elements = try weight.values().array().map { Double($0) }
-    }
-    return shape.isEmpty ? .double(elements[0]) : .array(FormulaArray(shape, elements))
-  }
-}
 
 extension PythonMachine {
   private static let baseNames: Set<String> = ["Layer", "Model"]
@@ -128,7 +84,7 @@ extension PythonMachine {
         guard isActivation else { return try json(value) }
         object["activation"] = value
         return .string("linear")
-      case .library where isActivation && graph != nil:
+      case .library where isActivation:
         guard let known = try? json(value) else {
           object["activation"] = value
           return .string("linear")
@@ -220,7 +176,7 @@ extension PythonMachine {
       return .library(Self.weights)
     case "__class__": if let type = object.type { return .type(type) }
     case "output": if let output = try built(name, of: object) { return output }
-    default: if let field = object.fields[name] { return try PythonSymbol(field) }
+    default: if let setting = try setting(name, of: object) { return setting }
     }
     return .method(.object(object), name)
   }
@@ -272,9 +228,15 @@ extension PythonMachine {
       return positional.dropFirst().first ?? keywords.first { $0.name == "mask" }?.value ?? .none
     case "build":
       object.isBuilt = true
-      if object.isModel, let shape = (positional.first ?? keywords.first?.value)?.elements {
+      if let shape = (positional.first ?? keywords.first?.value)?.elements {
         object.inputShape = shape.map(\.int)
       }
+    case "__setattr__" where positional.count == 2:
+      try set(positional[0].string ?? "", of: .object(object), to: positional[1])
+    case "convolution_op":
+      return try call(
+        .library("keras.ops.conv"), positional,
+        ["strides", "padding", "dilation_rate"].map { ($0, try attribute($0, of: object)) })
     case "compile", "load_weights", "save_weights", "save": break
     case "get_layer" where object.isModel: return try layer(of: object, positional, keywords)
     case "__call__" where type == nil: return try call(object, positional, keywords)
@@ -320,6 +282,7 @@ extension PythonMachine {
       return try calledLayers(object).reduce(positional[0]) { try call($1, [$0], []) }
     }
     if let outputs = try alias(object, positional) { return outputs }
+    if let output = try overridden(object, positional) { return output }
     if object["layer"] != nil || object["activation"] != nil {
       if !isRecipe { try tensors?.refuseMasks(of: positional) }
     }
@@ -343,6 +306,11 @@ extension PythonMachine {
   func applied(
     _ object: PythonObject, _ positional: [PythonSymbol], _ keywords: Keywords
   ) throws -> PythonSymbol {
+    if case .expression(let x)? = positional.first, let className = object.layerClass,
+      layers?.graph == nil, !["Sequential", "Activation", "Lambda"].contains(className)
+    {
+      object.inputShape = try tensors?.tensor(settled(x), self).shape ?? object.inputShape
+    }
     guard let type = object.type else { return try kerasCall(object, positional, keywords) }
     if let member = try type.member("__call__", self) {
       return try call(member.value, [.object(object)] + positional, keywords)

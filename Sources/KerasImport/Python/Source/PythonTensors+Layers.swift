@@ -242,7 +242,7 @@ extension PythonMachine {
     if ["os.getenv", "os.environ.get"].contains(path), let variable = first?.string {
       tensors?.network.notes.append(
         "the environment variable \(variable), which a source reads, is assumed not to be set")
-      return positional.dropFirst().first ?? .none
+      return positional.dropFirst().first ?? PythonSymbol.none
     }
     if ["tf.unstack", "keras.ops.unstack"].contains(path),
       case .transposed(let x, let axes)? = first,
@@ -279,6 +279,9 @@ extension PythonMachine {
       }
     case ("tf.TensorShape", 1), ("tf.dimension_value", 1), ("tf.compat.dimension_value", 1):
       return positional[0].elements.map { PythonSymbol.tuple($0) } ?? positional[0]
+    case ("python.hasattr", 2) where first?.holdsTensor == true && first?.elements == nil:
+      let known = ["shape", "get_shape", "_keras_shape", "dtype", "ndim"]
+      return .bool(positional[1].string.map(known.contains) ?? false)
     case ("python.hasattr", 2), ("python.getattr", 2...3):
       guard let name = positional[1].string, case .object(let object) = positional[0] else {
         return nil

@@ -77,9 +77,12 @@ struct SourceWeights {
         try bind(weight, found)
       }
       if object.layerClass != nil, object.layerClass != "Sequential" {
-        let start = path.isEmpty ? "vars/" : path
-        try bind(object, call.weights.filter { $0.storedName.hasPrefix(start) })
-        return
+        let inner = call.weights.filter { $0.storedName.hasPrefix(path) }
+        let own = inner.filter { $0.storedName.hasPrefix(path + "vars/") }
+        // A class of the source may have layers beside the weights of Keras's.
+        let isWhole = try object.type == nil || own.count != slots(object).count
+        try bind(object, isWhole ? inner : own)
+        if isWhole { return }
       }
       // Keras 3 has private names last, the versions before it the reversed order of all.
       let isKeras3 = call.version.isAtLeast(3, 0)

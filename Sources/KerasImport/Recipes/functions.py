@@ -1,0 +1,126 @@
+# What libraries have, in terms of what layers express: the function keras.ops.hard_silu is keras_ops_hard_silu here.
+import math
+import numpy as np
+import tensorflow as tf
+from keras import activations, ops
+from keras.layers import Layer
+
+def np_outer(a, b):
+    return np.reshape(a, (-1, 1)) * np.reshape(b, (1, -1))
+
+def np_cumprod(x):
+    products = [x[0]]
+    for i in range(1, len(x)):
+        products.append(products[-1] * x[i])
+    return np.array(products)
+
+def math_log(x, base=math.e):
+    return np.log(x) / np.log(base)
+
+def tf_nn_moments(x, axes, shift=None, keepdims=False):
+    return np.mean(x, axis=tuple(axes), keepdims=keepdims), np.var(x, axis=tuple(axes), keepdims=keepdims)
+
+def keras_ops_moments(x, axes, keepdims=False):
+    return tf_nn_moments(x, axes, None, keepdims)
+
+def keras_ops_hard_silu(x):
+    return x * ops.hard_sigmoid(x)
+
+def keras_ops_image_extract_patches(images, size, strides=None, dilation_rate=1, padding="valid", data_format=None):
+    if data_format not in (None, "channels_last"):
+        raise ValueError("channels first is not supported")
+    size, strides, rates = [[1, x, x, 1] if isinstance(x, int) else [1, x[0], x[1], 1]
+                            for x in (size, strides or size, dilation_rate)]
+    return tf.image.extract_patches(images, size, strides, rates, padding.upper())
+
+def parts(x, count):
+    size = x.shape[-1] // count
+    return [x[..., i * size:(i + 1) * size] for i in range(count)]
+
+def made(kwargs):
+    parts = ("initializer", "regularizer", "constraint", "dropout", "seed", "implementation")
+    return {key: value for key, value in kwargs.items() if not any([part in key for part in parts])}
+
+class keras_layers_SimpleRNNCell(Layer):
+    gates = 1
+    def __init__(self, units, activation="tanh", recurrent_activation="sigmoid", use_bias=True, reset_after=True,
+                 **kwargs):
+        super().__init__(**made(kwargs))
+        self.units, self.state_size, self.output_size = units, units, units
+        self.activation, self.recurrent_activation = activations.get(activation), activations.get(recurrent_activation)
+        self.use_bias, self.reset_after = use_bias, reset_after
+
+    def build(self, shape):
+        count = self.gates * self.units
+        self.kernel = self.add_weight(shape=(shape[-1], count), name="kernel")
+        self.recurrent_kernel = self.add_weight(shape=(self.units, count), name="recurrent_kernel")
+        self.bias = self.add_weight(shape=self.bias_shape(count), name="bias") if self.use_bias else None
+
+    def bias_shape(self, count):
+        return (count,)
+
+    def call(self, x, states, training=False):
+        is_list = isinstance(states, (list, tuple))
+        h = self.step(x, states[0] if is_list else states)
+        return h, [h] if is_list else h
+
+    def step(self, x, h):
+        x = ops.matmul(x, self.kernel) + (self.bias if self.use_bias else 0)
+        return self.activation(x + ops.matmul(h, self.recurrent_kernel))
+
+class keras_layers_GRUCell(keras_layers_SimpleRNNCell):
+    gates = 3
+    def bias_shape(self, count):
+        return (2, count) if self.reset_after else (count,)
+
+    def step(self, x, h):
+        outer, inner = self.bias if self.use_bias else 0, 0
+        if self.use_bias and self.reset_after:
+            outer, inner = self.bias[0], self.bias[1]
+        xz, xr, xh = parts(ops.matmul(x, self.kernel) + outer, 3)
+        n = self.units
+        if self.reset_after:
+            hz, hr, hh = parts(ops.matmul(h, self.recurrent_kernel) + inner, 3)
+            hh = self.recurrent_activation(xr + hr) * hh
+        else:
+            hz, hr = parts(ops.matmul(h, self.recurrent_kernel[:, :2 * n]), 2)
+            hh = ops.matmul(self.recurrent_activation(xr + hr) * h, self.recurrent_kernel[:, 2 * n:])
+        z = self.recurrent_activation(xz + hz)
+        return z * h + (1 - z) * self.activation(xh + hh)
+
+class keras_layers_LSTMCell(keras_layers_SimpleRNNCell):
+    gates = 4
+    def __init__(self, units, **kwargs):
+        super().__init__(units, **{key: value for key, value in kwargs.items() if key != "unit_forget_bias"})
+        self.state_size = [units, units]
+
+    def call(self, x, states, training=False):
+        h, c = states
+        x = ops.matmul(x, self.kernel) + (self.bias if self.use_bias else 0)
+        i, f, c_new, o = parts(x + ops.matmul(h, self.recurrent_kernel), 4)
+        c = self.recurrent_activation(f) * c + self.recurrent_activation(i) * self.activation(c_new)
+        h = self.recurrent_activation(o) * self.activation(c)
+        return h, [h, c]
+
+class keras_layers_RNN(Layer):
+    def __init__(self, cell, return_sequences=False, return_state=False, go_backwards=False, unroll=False, **kwargs):
+        super().__init__(**kwargs)
+        self.cell, self.return_sequences, self.return_state = cell, return_sequences, return_state
+        self.go_backwards = go_backwards
+        if isinstance(cell, (list, tuple)):
+            raise ValueError("it stacks cells in a layer RNN, which is not supported")
+
+    def call(self, x, initial_state=None, mask=None, training=False):
+        if mask is not None:
+            raise ValueError("its layer RNN gets a mask, which is not supported")
+        states, outputs = initial_state, []
+        if states is None:
+            if hasattr(self.cell, "get_initial_state"):
+                raise ValueError("its cell has a get_initial_state, which is not supported")
+            sizes = self.cell.state_size
+            states = [ops.zeros((1, n)) for n in (sizes if isinstance(sizes, (list, tuple)) else [sizes])]
+        for t in range(x.shape[1]):
+            output, states = self.cell(x[:, -1 - t if self.go_backwards else t], states)
+            outputs.append(output)
+        result = ops.stack(outputs, axis=1) if self.return_sequences else output
+        return [result] + list(states) if self.return_state else result
