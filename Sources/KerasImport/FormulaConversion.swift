@@ -30,8 +30,21 @@ struct FormulaConversion {
           ? network.relaid(input, to: input.rank == 3 ? .steps : .image, for: call.name)
           : network.standard(input, for: call.name))
     }
-    let (blob, placement) = try network.add(
-      formula, name: call.name, inputs.map { ($0.blob, $0.placement) })
+    let added: (blob: String, placement: Placement)
+    do {
+      added = try network.add(formula, name: call.name, inputs.map { ($0.blob, $0.placement) })
+    } catch {
+      // Tensors that lie in different ways.
+      let widest = inputs.max { ($0.rank, $0.itemCount ?? 0) < ($1.rank, $1.itemCount ?? 0) }
+      guard leading == nil, let widest,
+        inputs.contains(where: { $0.rank == widest.rank && $0.layout != widest.layout })
+      else { throw error }
+      inputs = inputs.map {
+        $0.rank == widest.rank ? network.relaid($0, to: widest.layout, for: call.name) : $0
+      }
+      added = try network.add(formula, name: call.name, inputs.map { ($0.blob, $0.placement) })
+    }
+    let (blob, placement) = added
     guard var result = KerasTensor(blob: blob, placement: placement) else {
       throw call.unsupported(
         "the result of the formula \(formula.expression) has the shape \(Expression.text(placement.shape)), which has no "

@@ -111,7 +111,7 @@ struct ModelDefinition: Sendable {
   /// The keys of dictionaries of inputs and outputs, in the order of the file.
   var inputKeys: [String] = []
   var outputKeys: [String] = []
-  /// Whether only its own code says what it computes: it has one layer beside its input, itself.
+  /// Whether only its own code says what it computes: it has one layer beside its inputs, itself.
   var isSubclassed = false
 
   static let modelClasses: Set<String> = [

@@ -33,22 +33,28 @@ struct ModelDefinitionParser {
     }
   }
 
-  /// A model that is a class of its own, from the shape of its only input.
+  /// A model that is a class of its own, from the shapes of its inputs.
   private mutating func subclassed(_ json: JSONValue, name: String?) throws -> ModelDefinition? {
-    guard let sizes = ModelDefinition.Layer.shape(json["build_config"]?["input_shape"]) else {
-      return nil
+    let declared = json["build_config"]?["input_shape"] ?? .null
+    let shapes = ([declared] + (declared.array ?? [])).compactMap {
+      ModelDefinition.Layer.shape($0)
     }
+    guard !shapes.isEmpty, [1, declared.array?.count].contains(shapes.count) else { return nil }
     var definition = ModelDefinition(name: json["config"]?["name"]?.string ?? name ?? "model")
     definition.isSubclassed = true
-    var input = JSONObject()
-    input["batch_shape"] = .array([.null] + sizes.dropFirst().map { $0.map { .int($0) } ?? .null })
-    let reference = ModelDefinition.Reference(layer: 0, call: 0, tensor: 0)
-    definition.layers = [
-      ModelDefinition.Layer(name: "input", className: "InputLayer", fields: input, calls: []),
-      try layer(json, calls: [.init([reference])], nested: nil),
-    ]
-    definition.inputs = [reference]
-    definition.outputs = [ModelDefinition.Reference(layer: 1, call: 0, tensor: 0)]
+    for (index, sizes) in shapes.enumerated() {
+      var input = JSONObject()
+      input["batch_shape"] = .array(
+        [.null] + sizes.dropFirst().map { $0.map { .int($0) } ?? .null })
+      definition.layers.append(
+        ModelDefinition.Layer(
+          name: shapes.count == 1 ? "input" : "input_\(index + 1)", className: "InputLayer",
+          fields: input, calls: []))
+      definition.inputs.append(.init(layer: index, call: 0, tensor: 0))
+    }
+    definition.layers.append(
+      try layer(json, calls: [.init(definition.inputs)], nested: nil))
+    definition.outputs = [.init(layer: shapes.count, call: 0, tensor: 0)]
     return definition
   }
 

@@ -22,7 +22,7 @@ import Testing
     "both_ways.h5", "both_ways_tf_keras.h5", "sized_tf_keras.h5", "tracked.keras",
     "known_values.keras", "known_values.h5", "token_masks.keras", "token_masks.h5",
     "standardized.keras", "standardized.h5", "standardized_tf_keras.h5", "unrolled.keras",
-    "unrolled.h5", "unrolled_tf_keras.h5",
+    "unrolled.h5", "unrolled_tf_keras.h5", "wide_and_deep.keras",
   ]
 
   @Test(arguments: networks)

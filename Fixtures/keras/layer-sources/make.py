@@ -52,12 +52,13 @@ CASES = {
     "token_masks": ([(7,), STEPS], None),
     "standardized": ([IMAGE], lambda c, x: c.ScaledDense(3, activation="relu")(c.StandardizedConv(5, 3, strides=2, padding="same")(x))),
     "unrolled": ([STEPS], lambda c, x: c.Unrolled(3)(x)),
+    "wide_and_deep": ([IMAGE, (5,)], None),
     "unet": ([(8, 8, 3)], "build_unet(shape=(8, 8, 3), size='small', depth=2, classes=3)"),
     "stacked": ([(20, 3)], "build_model(width=4)"),
     "twins": ([(8, 8, 3), (8, 8, 3)], "build_twins(shape=(8, 8, 3), widths=[4, 6])"),
 }
 ONLY_OF_TF_KERAS = ["sized"]  # Keras 3 takes no layer that gives numbers.
-MODELS = {"classifier": "SmallClassifier", "tracked": "Tracked"}
+MODELS = {"classifier": "SmallClassifier", "tracked": "Tracked", "wide_and_deep": "WideAndDeep"}
 ALSO_OF_TF_KERAS = ["attention_pooling", "residual", "positional", "graph", "capsule", "layer_normalization", "unet", "stacked", "twins",
                     "lstm_reader", "gru_gate", "simple_steps", "both_ways", "standardized", "unrolled"]
 
@@ -70,7 +71,8 @@ def network(name, keras):
         return model[0] if isinstance(model, tuple) else model
     if name in MODELS:
         model = getattr(classes, MODELS[name])()
-        model(np.zeros((1, *shapes[0]), "f4"))
+        zeros = [np.zeros((1, *shape), "f4") for shape in shapes]
+        model(zeros if len(zeros) > 1 else zeros[0])
         return model
     if name == "mean_of_words":
         words = keras.Input(shapes[0], dtype="int32")
