@@ -153,7 +153,10 @@ let package = Package(
       "ModelTransforms", ["CoreMLModel", "ByteFormats", "TensorCore"], settings: sections),
     library(
       "Engine",
-      ["CoreMLModel", "CustomLayers", "Kernels", "KernelInterface", "CSystem", "TensorCore"],
+      [
+        "CoreMLModel", "CustomLayers", "Formulas", "Kernels", "KernelInterface", "CSystem",
+        "TensorCore",
+      ],
       settings: optimized),
     library("Programs", ["Engine", "CoreMLModel", "TensorCore"]),
     library(

@@ -247,7 +247,7 @@ package struct ActivationFormula: Sendable {
     case "total": Reduce().with(\.mode, .sum).with(\.axis, .c)
     case "add": Add()
     case "multiply": Multiply()
-    default: Activation(Activation.Function.plain[name] ?? .linear(alpha: .nan, beta: 0))
+    default: Activation(Activation.Function.plain[name]?.function ?? .linear(alpha: .nan, beta: 0))
     }
   }
 }

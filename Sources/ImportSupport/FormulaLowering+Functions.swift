@@ -187,7 +187,7 @@ extension FormulaLowering {
       return activation("elu", .elu(alpha: Float(alpha)), line)
     default:
       if let plain = Activation.Function.plain[function.rawValue] {
-        return activation(function.rawValue, plain, line)
+        return activation(function.rawValue, plain.function, line)
       }
       guard let (kind, parameters) = known else {
         throw ModelError(.internal, "there is no layer for \(function)")

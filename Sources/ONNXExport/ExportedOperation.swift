@@ -11,9 +11,10 @@ func one(_ rule: @escaping @Sendable (ExportedOperation) throws -> GraphValue) -
 
 /// Every operation that ONNX has operators for, by family.
 let onnxRules: [String: ONNXRule] = [
-  activationRules, unaryRules, binaryRules, reductionRules, convolutionRules, poolingRules,
-  normalizationRules, matrixRules, shapeRules, slicingRules, joiningRules, resizingRules,
-  gatheringRules, recurrentRules, quantizationRules, randomRules, detectionRules, interfaceRules,
+  namesakeRules, activationRules, unaryRules, binaryRules, reductionRules, convolutionRules,
+  poolingRules, normalizationRules, matrixRules, shapeRules, slicingRules, joiningRules,
+  resizingRules, gatheringRules, recurrentRules, quantizationRules, randomRules, detectionRules,
+  interfaceRules,
 ].reduce(into: [:]) { $0.merge($1) { first, _ in first } }
 
 /// An operation of a program that is being written: its arguments, and the nodes that it becomes.

@@ -31,10 +31,11 @@ package struct OperationRule: Sendable {
 
 /// Every supported operation, by family.
 package let operationRules: [OperationRule] = [
-  activationRules, binaryRules, comparisonRules, unaryRules, reductionRules, convolutionRules,
-  poolingRules, resizeRules, samplingRules, normalizationRules, linearRules, shapeRules,
-  blockRules, slicingRules, joiningRules, gatherRules, orderingRules, detectionRules, randomRules,
-  recurrentRules, controlRules, listRules, stateRules, quantizationRules, compressionRules,
+  plainActivationRules, activationRules, binaryRules, comparisonRules, unaryRules, reductionRules,
+  convolutionRules, poolingRules, resizeRules, samplingRules, normalizationRules, linearRules,
+  shapeRules, blockRules, slicingRules, joiningRules, gatherRules, orderingRules, detectionRules,
+  randomRules, recurrentRules, controlRules, listRules, stateRules, quantizationRules,
+  compressionRules,
 ].flatMap { $0 }
 
 let operationRulesByName = Dictionary(

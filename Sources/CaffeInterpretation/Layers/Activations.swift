@@ -20,9 +20,9 @@ extension CaffeOperations {
     "SeLu": selu, "SeLU": selu, "SELU": selu,
     "Sigmoid": .each { _ in sigmoid },
     "TanH": .each { _ in { tanh($0) } },
-    "BNLL": .each { _ in softplus },
+    "BNLL": .each { _ in bnll },
     "AbsVal": .each { _ in { abs($0) } },
-    "Mish": .each { _ in { $0 * tanh(softplus($0)) } },
+    "Mish": .each { _ in { $0 * tanh(bnll($0)) } },
     "Swish": .each { layer in
       let beta = try layer.settings("swish_param").number("beta")
       return { $0 * sigmoid(beta * $0) }
@@ -111,5 +111,5 @@ extension CaffeOperations {
   static func sigmoid(_ x: Double) -> Double { 1 / (1 + exp(-x)) }
 
   /// log(1 + eˣ)
-  static func softplus(_ x: Double) -> Double { max(x, 0) + log1p(exp(-abs(x))) }
+  static func bnll(_ x: Double) -> Double { max(x, 0) + log1p(exp(-abs(x))) }
 }

@@ -127,15 +127,20 @@ extension Activation.Function {
     case .softplus: Row("softplus", "softplus", "softplus")
     case .parametricSoftplus(let alpha, let beta):
       Row(
-        "parametricSoftplus", "softplus_parametric", "parametricSoftplus", weights: [alpha, beta])
+        "parametricSoftplus", Self.parametric.operation, "parametricSoftplus",
+        weights: [alpha, beta])
     }
   }
 
-  /// The functions without parameters, by their operations.
-  package static let plain: [String: Self] = Dictionary(
-    uniqueKeysWithValues: [.relu, .tanh, .sigmoid, .softsign, .softplus].map {
-      ($0.row.operation, $0)
-    })
+  /// The functions without parameters, by their operations, and their formulas.
+  package static let plain: [String: (function: Self, formula: String)] = [
+    "relu": (.relu, "max(x, 0)"), "tanh": (.tanh, "tanh x"),
+    "sigmoid": (.sigmoid, "1 / (1 + exp(−x))"), "softsign": (.softsign, "x / (1 + |x|)"),
+    "softplus": (.softplus, "log(1 + exp(x))"),
+  ]
+
+  /// The operation for `α[c] · f(β[c] · x)`, and f.
+  package static let parametric = (operation: "softplus_parametric", function: Self.softplus)
 
   /// The function with other values for each channel, if it has any.
   package func with(weights: [Weights?]) -> Self {

@@ -2,13 +2,13 @@ import ByteFormats
 
 /// Every Keras layer class that Assay reads.
 enum KerasLayerRegistry {
-  static let types: [any KerasLayer.Type] = kerasTypes + packageTypes
+  static let types: [any KerasLayer.Type] = kerasTypes + keras1Types + packageTypes
 
   private static let kerasTypes: [any KerasLayer.Type] = [
     InputLayer.self, Dense.self, ActivationLayer.self, EmbeddingLayer.self,
     ReversibleEmbedding.self, MaskingLayer.self, Dropout.self, RectifierLayer.self, PReLU.self,
-    ReLU.self, SoftmaxLayer.self, ParametricSoftplus.self, SReLU.self, Highway.self,
-    MaxoutDense.self, SpectralNormalization.self, EinsumDense.self, TimeDistributed.self,
+    ReLU.self, SoftmaxLayer.self, SpectralNormalization.self, EinsumDense.self,
+    TimeDistributed.self,
     KerasOperationLayer.self, Conv.self, DepthwiseConv.self, SeparableConv.self, ConvTranspose.self,
     Conv3D.self, Conv3DTranspose.self, LocallyConnected.self, PoolingLayer.self,
     GlobalPooling.self, AdaptivePooling.self, FlattenLayer.self, ReshapeLayer.self,

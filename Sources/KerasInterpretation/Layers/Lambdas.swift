@@ -195,12 +195,9 @@ private struct LambdaRun {
   ]
 
   private static let functions: [String: @Sendable (Double) -> Double] = [
-    "sigmoid": { 1 / (1 + exp(-$0)) }, "tanh": { tanh($0) }, "exp": { exp($0) },
     "log": { log($0) }, "sqrt": { sqrt($0) }, "square": { $0 * $0 }, "abs": { abs($0) },
-    "relu": { max($0, 0) }, "softplus": { max($0, 0) + log1p(exp(-abs($0))) },
     "sin": { sin($0) }, "cos": { cos($0) }, "negative": { -$0 }, "floor": { floor($0) },
-    "ceil": { ceil($0) }, "swish": { $0 / (1 + exp(-$0)) }, "silu": { $0 / (1 + exp(-$0)) },
-    "softsign": { $0 / (1 + abs($0)) }, "erf": { erf($0) },
+    "ceil": { ceil($0) }, "erf": { erf($0) },
   ]
 
   private func calculated(_ name: String, _ first: Value, _ second: Value) throws -> Value {
@@ -239,7 +236,9 @@ private struct LambdaRun {
       return stack.append(try calculated(name, arguments[0], arguments[1]))
     }
     guard case .array(let x)? = arguments.first else { throw unknown }
-    if let element = Self.functions[name], arguments.count == 1, named.isEmpty {
+    // What `gelu` computes depends on the library.
+    let activation = name == "gelu" ? nil : Activation.function(name, run.generation)
+    if let element = Self.functions[name] ?? activation, arguments.count == 1, named.isEmpty {
       return stack.append(.array(x.map(element)))
     }
     if ["clip", "clip_by_value"].contains(name), arguments.count == 3, named.isEmpty {

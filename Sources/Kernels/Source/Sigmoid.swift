@@ -19,13 +19,3 @@ func hyperbolicTangent(_ x: Vector) -> Vector {
   let far = splat(1) - splat(2) / (exponential(z + z) + splat(1))
   return turnSign(select(z .< splat(0.625), near, far), by: x)
 }
-
-/// `log(1 + exp(x))`; NaN stays NaN.
-@inline(__always)
-func softplus(_ x: Vector) -> Vector {
-  let e = decayingExponential(float(bits(x) | splat(Int32.min)))
-  // 1 + e = 2 · (1 + (e - 1) / 2)
-  let isHalved = e .> splat(0.414_213_5)
-  let f = select(isHalved, multiplyAdd(e, splat(0.5), splat(-0.5)), e)
-  return select(x .> .zero, x, .zero) + logarithm(f, select(isHalved, splat(1), .zero))
-}

@@ -93,3 +93,21 @@ func map<Body: UnaryBody>(_ a: UnaryArguments, _: Body.Type) {
     i &+= count
   }
 }
+
+private enum Softplus: PlainBody {
+  @inline(__always)
+  static func value(_ x: Vector) -> Vector {
+    let e = decayingExponential(float(bits(x) | splat(Int32.min)))
+    // 1 + e = 2 · (1 + (e - 1) / 2)
+    let isHalved = e .> splat(0.414_213_5)
+    let f = select(isHalved, multiplyAdd(e, splat(0.5), splat(-0.5)), e)
+    return select(x .> .zero, x, .zero) + logarithm(f, select(isHalved, splat(1), .zero))
+  }
+}
+
+private enum ParametricSoftplus: UnaryBody {
+  @inline(__always)
+  static func value(_ x: Vector, _ alpha: Vector, _ beta: Vector) -> Vector {
+    alpha * Softplus.value(beta * x)
+  }
+}

@@ -120,18 +120,6 @@ enum Sigmoid: PlainBody {
   static func value(_ x: Vector) -> Vector { sigmoid(x) }
 }
 
-enum Softplus: PlainBody {
-  @inline(__always)
-  static func value(_ x: Vector) -> Vector { softplus(x) }
-}
-
-enum ParametricSoftplus: UnaryBody {
-  @inline(__always)
-  static func value(_ x: Vector, _ alpha: Vector, _ beta: Vector) -> Vector {
-    alpha * softplus(beta * x)
-  }
-}
-
 enum Softsign: PlainBody {
   @inline(__always)
   static func value(_ x: Vector) -> Vector { x / (splat(1) + magnitude(x)) }

@@ -1,9 +1,14 @@
 import CoreMLModel
 import TensorCore
 
+/// Functions of one value whose types are their names capitalized.
+let namesakeRules: [String: ONNXRule] = Dictionary(
+  uniqueKeysWithValues: (Activation.Function.plain.keys + [
+    "ceil", "floor", "round", "sign", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh",
+    "atanh", "erf", "exp", "sqrt", "abs",
+  ]).map { ($0, unary(capitalized($0))) })
+
 let activationRules: [String: ONNXRule] = [
-  "relu": unary("Relu"), "sigmoid": unary("Sigmoid"), "softsign": unary("Softsign"),
-  "softplus": unary("Softplus"), "tanh": unary("Tanh"),
   "leaky_relu": { [try $0.activation("LeakyRelu", alpha: 0.01)] },
   "elu": { [try $0.activation("Elu", alpha: 1)] },
   "thresholded_relu": one { call in
@@ -37,10 +42,11 @@ let activationRules: [String: ONNXRule] = [
     return [try call.binary("Mul", x, call.add("Sigmoid", [x]))]
   },
   "gelu": { try $0.gelu() },
-  "softplus_parametric": { call in
+  Activation.Function.parametric.operation: { call in
     let x = try call.value("x")
     let inner = try call.binary("Mul", x, call.perChannel("beta", x))
-    return [try call.binary("Mul", call.add("Softplus", [inner]), call.perChannel("alpha", x))]
+    let type = capitalized(Activation.Function.parametric.function.row.operation)
+    return [try call.binary("Mul", call.add(type, [inner]), call.perChannel("alpha", x))]
   },
   "prelu": { call in
     let x = try call.value("x")
@@ -49,11 +55,7 @@ let activationRules: [String: ONNXRule] = [
 ]
 
 let unaryRules: [String: ONNXRule] = [
-  "ceil": unary("Ceil"), "floor": unary("Floor"), "round": unary("Round"), "sign": unary("Sign"),
-  "sin": unary("Sin"), "cos": unary("Cos"), "tan": unary("Tan"), "asin": unary("Asin"),
-  "acos": unary("Acos"), "atan": unary("Atan"), "sinh": unary("Sinh"), "cosh": unary("Cosh"),
-  "atanh": unary("Atanh"), "erf": unary("Erf"), "exp": unary("Exp"), "sqrt": unary("Sqrt"),
-  "abs": unary("Abs"), "logical_not": unary("Not"),
+  "logical_not": unary("Not"),
   "exp2": { call in
     let x = try call.value("x")
     return [try call.add("Pow", [call.scalar(2, x.type), x], shape: x.shape)]
@@ -102,6 +104,10 @@ let binaryRules: [String: ONNXRule] = [
 ]
 
 private func unary(_ type: String) -> ONNXRule { { [try $0.add(type, [$0.value("x")])] } }
+
+private func capitalized(_ name: String) -> String {
+  name.prefix(1).uppercased() + name.dropFirst()
+}
 
 private func binary(_ type: String) -> ONNXRule {
   { [try $0.binary(type, $0.value("x"), $0.value("y"))] }

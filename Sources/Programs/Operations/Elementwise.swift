@@ -1,13 +1,12 @@
 import CoreMLModel
 import TensorCore
 
-/// Activation functions.
+let plainActivationRules = Activation.Function.plain.map { name, plain in
+  OperationRule(name, "x", plain.formula) { try $0.activation(plain.function) }
+}
+
+/// Activation functions with parameters, and those that are several layers.
 let activationRules: [OperationRule] = [
-  function("relu", "max(x, 0)", .relu),
-  function("sigmoid", "1 / (1 + exp(−x))", .sigmoid),
-  function("softsign", "x / (1 + |x|)", .softsign),
-  function("softplus", "log(1 + exp(x))", .softplus),
-  function("tanh", "tanh x", .tanh),
   OperationRule("leaky_relu", "x alpha?", "x, or alpha · x if x < 0") {
     try $0.activation(.leakyReLU(alpha: $0.float("alpha", 0.01)))
   },
@@ -49,11 +48,13 @@ let activationRules: [OperationRule] = [
     return [try call.add(layer, call.value("x"))]
   },
   OperationRule(
-    "softplus_parametric", "x alpha beta", "alpha · log(1 + exp(beta · x)), for each channel"
+    Activation.Function.parametric.operation, "x alpha beta",
+    "alpha · log(1 + exp(beta · x)), for each channel"
   ) { call in
     let x = try call.value("x")
     let inner = try call.times(x, call.perChannel("beta", x))
-    return [try call.times(call.add(Activation(.softplus), inner), call.perChannel("alpha", x))]
+    let layer = Activation(Activation.Function.parametric.function)
+    return [try call.times(call.add(layer, inner), call.perChannel("alpha", x))]
   },
   OperationRule("prelu", "x alpha", "x, or alpha · x if x < 0, with alpha per channel") { call in
     let x = try call.value("x")
@@ -72,12 +73,6 @@ let activationRules: [OperationRule] = [
     ]
   },
 ]
-
-private func function(
-  _ name: String, _ summary: String, _ function: Activation.Function
-) -> OperationRule {
-  OperationRule(name, "x", summary) { try $0.activation(function) }
-}
 
 extension OperationCall {
   fileprivate func activation(_ function: Activation.Function) throws -> [ProgramValue] {

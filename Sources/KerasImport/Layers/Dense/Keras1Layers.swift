@@ -2,6 +2,12 @@ import CoreMLModel
 import ImportSupport
 import TensorCore
 
+extension KerasLayerRegistry {
+  static let keras1Types: [any KerasLayer.Type] = [
+    ParametricSoftplus.self, SReLU.self, Highway.self, MaxoutDense.self,
+  ]
+}
+
 extension KerasWriter {
   /// A constant per element of an item, in the form that `Scale` and `Bias` take, and the tensor in
   /// a matching layout. The constant has the shape of an item, with 1 along shared axes.
