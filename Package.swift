@@ -255,8 +255,9 @@ let package = Package(
       ], swiftSettings: small,
       linkerSettings: isRoot
         ? [
+          // Errors are results, and backtraces follow frame pointers: nothing searches unwind tables.
           .unsafeFlags(
-            ["-use-ld=lld", "-Xlinker", "--icf=all"],
+            ["-use-ld=lld", "-Xlinker", "--icf=all", "-Xlinker", "--no-eh-frame-hdr"],
             .when(platforms: [.linux], configuration: .release))
         ] : []),
     .executableTarget(name: "HDF5Worker", dependencies: ["HDF5Library", "Files"]),
