@@ -336,6 +336,37 @@ import Testing
       chain.program([2, 3, 2, 2]), ["transpose"], [2, 3, 2, 2], Self.volume, expected)
   }
 
+  /// A sum of x and of a product of its rows, as images of one pixel: x has the axes of the rows, too,
+  /// so that what follows the product keeps them. y = 3 · (x + 2x)
+  @Test func imagesOfOnePixelBecomeRows() throws {
+    func identity(_ factor: Float) -> Weights {
+      Weights((0..<16).map { $0 % 5 == 0 ? factor : 0 })
+    }
+    var product = InnerProduct()
+    (product.inputChannels, product.outputChannels, product.matrix) = (4, 4, identity(2))
+    var convolution = Convolution()
+    (convolution.outputChannels, convolution.kernelChannels) = (4, 4)
+    (convolution.kernelSize, convolution.kernel) = ([1, 1], identity(3))
+    convolution.padding = .valid(ValidPadding())
+    var chain = Chain()
+    func reshape(_ name: String, _ shape: [Int], _ input: String) {
+      var layer = ReshapeStatic()
+      layer.targetShape = shape
+      chain.add(name, layer, input)
+    }
+    reshape("rows", [3, 4], "x")
+    chain.add("product", product, "rows")
+    reshape("pixels", [3, 4, 1, 1], "product")
+    reshape("images", [3, 4, 1, 1], "x")
+    chain.add("sum", AddBroadcastable(), "images", "pixels")
+    chain.add("convolved", convolution, "sum")
+    reshape("y", [3, 4], "convolved")
+    let values = (0..<12).map(Float.init)
+    try Self.expect(
+      chain.program([3, 1, 4, 1]), ["squeeze", "linear", "add", "linear"], [3, 1, 4, 1], values,
+      values.map { 9 * Double($0) })
+  }
+
   /// Rows are mixed: a reshape between transposes that splits an axis does not cancel them.
   @Test func movesThatMixElementsRemain() throws {
     var chain = Chain()

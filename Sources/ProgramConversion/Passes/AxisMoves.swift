@@ -54,6 +54,12 @@ private struct AxisView: Equatable {
 
   func isLike(_ other: AxisView) -> Bool { sources == other.sources && rank == other.rank }
 
+  /// Whether the elements are in the same order.
+  var keepsOrder: Bool {
+    let kept = sources.compactMap { $0 }
+    return kept == kept.sorted()
+  }
+
   /// The other value's shape.
   func inner(_ shape: [Int]) -> [Int] {
     var result = [Int](repeating: 1, count: rank)
@@ -192,8 +198,18 @@ private struct MovedRegion {
     if let own = views[value] { return own.isLike(view) }
     if !isArray, graph.number(value) != nil { return true }
     if !isArray, graph.isConstant(value) { return constantShape(value, view) != nil }
-    guard graph.movesAxes(value), let own = graph.view(value), own.isLike(view) else {
-      return false
+    guard graph.movesAxes(value), var own = graph.view(value) else { return false }
+    if !own.isLike(view) {
+      // The same elements may exist with the axes of the view.
+      let inner = view.inner(graph.shape(value) ?? [])
+      let others = graph.users(own.name).filter {
+        graph.movesAxes($0) && graph.view($0)?.keepsOrder == true
+      }
+      guard own.keepsOrder, view.keepsOrder,
+        let other = ([own.name] + others).first(where: { graph.shape($0) == inner }),
+        graph.position(other) < graph.position(value)
+      else { return false }
+      own = AxisView(name: other, sources: view.sources, rank: view.rank)
     }
     add(value, own)
     return true
