@@ -40,6 +40,17 @@ struct OperationCall {
     return value
   }
 
+  /// The argument `x`, of one of these ranks.
+  func input(ranks: ClosedRange<Int>) throws -> ProgramValue {
+    let (x, low, high) = (try value("x"), ranks.lowerBound, ranks.upperBound)
+    let wanted =
+      low == high
+      ? ", not \(low)"
+      : high > 5 ? "; at least \(low) is needed" : "; \(low) to \(high) are supported"
+    try require(ranks.contains(x.rank), "the input has rank \(x.rank)\(wanted)", field: "x")
+    return x
+  }
+
   /// The elements of an argument that must not depend on the inputs; nil if it is missing.
   func elements(_ name: String) throws -> MILElements? {
     try inArgument(name) {

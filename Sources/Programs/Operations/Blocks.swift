@@ -6,7 +6,7 @@ let blockRules: [OperationRule] = [
   OperationRule(
     "space_to_batch", "x block_shape paddings", "moves each pixel of a block to a separate image"
   ) { call in
-    let x = try call.image()
+    let x = try call.input(ranks: 4...4)
     let (block, edges) = try call.blocks("paddings")
     var layer = ConstantPad()
     layer.padAmounts = [0, 0, 0, 0] + edges
@@ -19,7 +19,7 @@ let blockRules: [OperationRule] = [
   OperationRule(
     "batch_to_space", "x block_shape crops", "combines the pixels of several images into blocks"
   ) { call in
-    let x = try call.image()
+    let x = try call.input(ranks: 4...4)
     let (block, edges) = try call.blocks("crops")
     let s = x.shape
     let count = try checkedProduct(block, limit: Limits.dimension)
@@ -34,7 +34,7 @@ let blockRules: [OperationRule] = [
     "pixel_unshuffle", "x downscale_factor",
     "moves blocks of pixels to channels: smaller images with more channels"
   ) { call in
-    let x = try call.image()
+    let x = try call.input(ranks: 4...4)
     let factor = try call.int("downscale_factor") ?? 0
     try require(factor > 0 && factor <= Limits.dimension, "\(factor)", field: "downscale_factor")
     let parts = try call.split(x, by: [factor, factor])
@@ -43,8 +43,7 @@ let blockRules: [OperationRule] = [
     return [try call.reshaped(moved, [s[0], s[1] * s[2] * s[3], s[4], s[5]])]
   },
   OperationRule("crop", "x crop_height crop_width", "crops images") { call in
-    let x = try call.value("x")
-    try require(x.rank >= 3, "the input has rank \(x.rank); at least 3 is needed", field: "x")
+    let x = try call.input(ranks: 3...Int.max)
     let edges = try (call.ints("crop_height") ?? []) + (call.ints("crop_width") ?? [])
     try require(edges.count == 4, "\(edges); two amounts each are needed", field: "crop_height")
     return [try call.cropped(x, edges)]
@@ -52,12 +51,6 @@ let blockRules: [OperationRule] = [
 ]
 
 extension OperationCall {
-  fileprivate func image() throws -> ProgramValue {
-    let x = try value("x")
-    try require(x.rank == 4, "the input has rank \(x.rank), not 4", field: "x")
-    return x
-  }
-
   /// The height and width of a block, and the amounts at the top, bottom, left and right.
   fileprivate func blocks(_ amounts: String) throws -> (size: [Int], edges: [Int]) {
     let (size, edges) = (try ints("block_shape") ?? [], try ints(amounts) ?? [])

@@ -91,9 +91,7 @@ struct Windows {
 extension OperationCall {
   /// - Parameter weight: the weights, if they are not an argument.
   func convolution(isTransposed: Bool, weight: MILElements? = nil) throws -> [ProgramValue] {
-    let x = try value("x")
-    try require(
-      (3...5).contains(x.rank), "the input has rank \(x.rank); 3 to 5 are supported", field: "x")
+    let x = try input(ranks: 3...5)
     guard var weight = try weight ?? elements("weight") else { return [] }
     try require(
       weight.shape.count == x.rank && weight.count > 0, "the shape is \(weight.shape)",
@@ -198,9 +196,7 @@ private func pooling(_ name: String, _ summary: String, _ type: Pooling.PoolingT
   return OperationRule(
     name, "x kernel_sizes strides? pad_type? pad? ceil_mode?" + exclude, summary
   ) { call in
-    let x = try call.value("x")
-    try require(
-      (3...5).contains(x.rank), "the input has rank \(x.rank); 3 to 5 are supported", field: "x")
+    let x = try call.input(ranks: 3...5)
     let kernel = try call.ints("kernel_sizes") ?? []
     try require(
       kernel.count == x.rank - 2 && kernel.allSatisfy { $0 > 0 && $0 <= Limits.dimension },

@@ -57,8 +57,7 @@ let activationRules: [OperationRule] = [
     return [try call.times(call.add(layer, inner), call.perChannel("alpha", x))]
   },
   OperationRule("prelu", "x alpha", "x, or alpha · x if x < 0, with alpha per channel") { call in
-    let x = try call.value("x")
-    try require(x.rank > 1, "the input has rank \(x.rank); at least 2 is needed", field: "x")
+    let x = try call.input(ranks: 2...Int.max)
     guard let alpha = try call.weights("alpha", shape: [x.shape[1]]) else { return [] }
     if x.rank == 3 || x.rank == 4 {
       return [try call.asPlanes(x) { try call.add(Activation(.prelu(alpha: alpha)), $0) }]

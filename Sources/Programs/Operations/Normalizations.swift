@@ -6,9 +6,7 @@ let normalizationRules: [OperationRule] = [
     "batch_norm", "x mean variance gamma? beta? epsilon?",
     "gamma · (x − mean) / √(variance + epsilon) + beta, for each channel"
   ) { call in
-    let x = try call.value("x")
-    try require(
-      (3...5).contains(x.rank), "the input has rank \(x.rank); 3 to 5 are supported", field: "x")
+    let x = try call.input(ranks: 3...5)
     var layer = try call.normalization(x)
     layer.mean = try call.weights("mean", shape: [layer.channels])
     layer.variance = try call.weights("variance", shape: [layer.channels])
@@ -18,9 +16,7 @@ let normalizationRules: [OperationRule] = [
     "instance_norm", "x gamma? beta? epsilon?",
     "batch_norm with the mean and variance of each image's channel"
   ) { call in
-    let x = try call.value("x")
-    try require(
-      (3...5).contains(x.rank), "the input has rank \(x.rank); 3 to 5 are supported", field: "x")
+    let x = try call.input(ranks: 3...5)
     var layer = try call.normalization(x)
     layer.computeMeanVar = true
     layer.instanceNormalization = true
@@ -51,9 +47,7 @@ let normalizationRules: [OperationRule] = [
     "local_response_norm", "x size alpha? beta? k?",
     "x / (k + alpha / size · the sum of squares over size channels)^beta"
   ) { call in
-    let x = try call.value("x")
-    try require(
-      (3...5).contains(x.rank), "the input has rank \(x.rank); 3 to 5 are supported", field: "x")
+    let x = try call.input(ranks: 3...5)
     var layer = LRN()
     layer.localSize = try call.int("size") ?? 0
     layer.alpha = try call.float("alpha", 1e-4)
@@ -65,8 +59,7 @@ let normalizationRules: [OperationRule] = [
   OperationRule(
     "l2_norm", "x epsilon?", "x / √(the sum of squares over the last three axes + epsilon)"
   ) { call in
-    let x = try call.value("x")
-    try require(x.rank >= 3, "the input has rank \(x.rank); at least 3 is needed", field: "x")
+    let x = try call.input(ranks: 3...Int.max)
     var sum = ReduceSumSquare()
     sum.axes = [-3, -2, -1]
     sum.keepDims = true

@@ -23,8 +23,7 @@ let recurrentRules: [OperationRule] = [
 
 extension OperationCall {
   fileprivate func lstm() throws -> [ProgramValue] {
-    let x = try value("x")
-    try require(x.rank == 3, "the input has rank \(x.rank), not 3", field: "x")
+    let x = try input(ranks: 3...3)
     let (inputs, size) = (x.shape[2], try units())
     let direction = try direction(["forward", "reverse", "bidirectional"])
     let isBoth = direction == "bidirectional"
@@ -101,8 +100,7 @@ extension OperationCall {
   }
 
   fileprivate func simpleRecurrent() throws -> [ProgramValue] {
-    let x = try value("x")
-    try require(x.rank == 3, "the input has rank \(x.rank), not 3", field: "x")
+    let x = try input(ranks: 3...3)
     let size = try units()
     var layer = SimpleRecurrent()
     layer.inputVectorSize = x.shape[2]
@@ -119,8 +117,7 @@ extension OperationCall {
 
   /// The gates are stacked: reset, output, update.
   fileprivate func gru() throws -> [ProgramValue] {
-    let x = try value("x")
-    try require(x.rank == 3, "the input has rank \(x.rank), not 3", field: "x")
+    let x = try input(ranks: 3...3)
     let size = try units()
     let isReversed = try direction(["forward", "reverse"]) == "reverse"
     let matrices = try parts("weight_ih", 3, size, x.shape[2]) ?? []

@@ -25,18 +25,16 @@ let resizeRules: [OperationRule] = [
     "resize_nearest_neighbor", "x target_size_height target_size_width",
     "resizes an image by nearest neighbor"
   ) { call in
-    let x = try call.value("x")
+    let x = try call.input(ranks: 3...Int.max)
     let size = [try call.int("target_size_height") ?? 0, try call.int("target_size_width") ?? 0]
-    try require(x.rank >= 3, "the input has rank \(x.rank); at least 3 is needed", field: "x")
     return [try call.repeated(x, size)]
   },
   OperationRule(
     "resize_bilinear", "x target_size_height? target_size_width? sampling_mode?",
     "resizes an image with bilinear interpolation"
   ) { call in
-    let x = try call.value("x")
+    let x = try call.input(ranks: 3...Int.max)
     let size = [try call.int("target_size_height") ?? 1, try call.int("target_size_width") ?? 1]
-    try require(x.rank >= 3, "the input has rank \(x.rank); at least 3 is needed", field: "x")
     return [try call.resized(x, size, call.samplingGrid())]
   },
   OperationRule(
@@ -93,8 +91,7 @@ extension OperationCall {
     _ mode: Upsample.InterpolationMode, _ corners: Upsample.LinearUpsampleMode
   ) throws -> [ProgramValue] {
     let factors = [try float("scale_factor_height", 1), try float("scale_factor_width", 1)]
-    let x = try value("x")
-    try require(x.rank >= 3, "the input has rank \(x.rank); at least 3 is needed", field: "x")
+    let x = try input(ranks: 3...Int.max)
     try require(
       factors.allSatisfy { $0 > 0 && $0 <= Float(1 << 16) }, "factors of \(factors)",
       field: "scale_factor_height")
@@ -121,8 +118,7 @@ extension OperationCall {
     var layer = ReorganizeData()
     layer.mode = mode
     layer.blockSize = try int(size) ?? 0
-    let x = try value("x")
-    try require(x.rank == 4, "the input has rank \(x.rank), not 4", field: "x")
+    let x = try input(ranks: 4...4)
     return [layer.blockSize == 1 ? x : try add(layer, x)]
   }
 }

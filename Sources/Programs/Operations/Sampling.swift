@@ -254,8 +254,7 @@ extension OperationCall {
   /// Since iOS 17, boxes [N, 4] and the image index of each; before, [N, 1, 4 or 5, 1, 1], where
   /// five numbers start with the image index, and four apply to all images.
   fileprivate func cropped() throws -> [ProgramValue] {
-    let x = try value("x")
-    try require(x.rank == 4, "the input has rank \(x.rank), not 4", field: "x")
+    let x = try input(ranks: 4...4)
     let size = [try size("target_height"), try size("target_width")]
     guard let roi = try optional("roi") else {
       let boxes = try value("boxes")
