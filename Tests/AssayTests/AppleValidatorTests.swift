@@ -18,7 +18,7 @@ import Testing
       .map { Shared.path("corpus/\(corpus)/\($0)") }
       .filter { fileExists($0 + "/meta.json") }
     #expect(folders.count > 20)
-    let own = folders.indices.filter { $0 % 4 == part }.map { folders[$0] }
+    let own = folders.indices.filter { $0 % 4 == part }.map { folders[$0] }.sampled
     for start in stride(from: 0, to: own.count, by: Self.batch) {
       try withTemporaryFolder { scratch in
         var written: [String] = []

@@ -127,7 +127,7 @@ import Testing
     try withTemporaryFolder { folder in
       let path = folder + "/damaged.h5"
       let output = folder + "/out.mlmodel"
-      try Self.check(fixtures.bytes("swish.h5"), at: path, times: 60, output: output) { _ in
+      try Self.check(fixtures.bytes("swish.h5"), at: path, times: 8, output: output) { _ in
         try Command.run(["convert", path, "-o", output] + DemonstrationTests.options)
       }
     }
@@ -138,10 +138,10 @@ import Testing
       let model = folder + "/m.mlmodel"
       try DemonstrationTests.converted(to: model)
       let path = folder + "/damaged.mlmodel"
-      try Self.check(fileBytes(model), at: path, times: 120) { _ in
+      try Self.check(fileBytes(model), at: path, times: 12) { _ in
         try Command.run("run", path, DemonstrationTests.picture)
       }
-      try Self.check(fileBytes(model), at: path, times: 30) { _ in
+      try Self.check(fileBytes(model), at: path, times: 6) { _ in
         try Command.run("inspect", path)
       }
     }
@@ -151,10 +151,10 @@ import Testing
     try withTemporaryFolder { folder in
       let model = folder + "/m.mlmodel"
       try DemonstrationTests.converted(to: model)
-      try Self.check(fixtures.bytes("picture.png"), at: folder + "/damaged.png", times: 60) { _ in
+      try Self.check(fixtures.bytes("picture.png"), at: folder + "/damaged.png", times: 8) { _ in
         try Command.run("run", model, folder + "/damaged.png")
       }
-      try Self.check(fixtures.bytes("expected.npz"), at: folder + "/damaged.npz", times: 60) { _ in
+      try Self.check(fixtures.bytes("expected.npz"), at: folder + "/damaged.npz", times: 8) { _ in
         try Command.run(
           "diff", model, DemonstrationTests.picture, "--expected", folder + "/damaged.npz")
       }
@@ -168,7 +168,7 @@ import Testing
       for name in ["yolo.cfg", "yolo.weights"] {
         let damaged = "\(folder)/\(name)"
         let paths = ["yolo.cfg", "yolo.weights"].map { $0 == name ? damaged : fixtures.path($0) }
-        try Self.check(fixtures.bytes(name), at: damaged, times: 30, output: output) { _ in
+        try Self.check(fixtures.bytes(name), at: damaged, times: 6, output: output) { _ in
           try Command.run(["convert"] + paths + ["-o", output])
         }
       }
@@ -187,7 +187,7 @@ import Testing
         case "v2.prototxt": [path, fixtures.path("single.caffemodel")]
         default: [fixtures.path("v2.prototxt"), path]
         }
-      try Self.check(fixtures.bytes(name), at: path, times: 40, output: output) { _ in
+      try Self.check(fixtures.bytes(name), at: path, times: 8, output: output) { _ in
         try Command.run(["convert"] + paths + ["-o", output])
       }
     }

@@ -94,7 +94,7 @@ import Testing
   @Test(.shared(AppleValidator.name), arguments: folders.map(\.name))
   func coreMLAcceptsThem(_ folder: String) throws {
     try withTemporaryFolder { scratch in
-      let paths = try Self.networks(folder).enumerated().map { index, network in
+      let paths = try Self.networks(folder).sampled.enumerated().map { index, network in
         let path = "\(scratch)/\(index).mlmodel"
         try network.converted().write(to: path)
         return path

@@ -195,7 +195,7 @@ import Testing
         let weights = package + "/Data/com.apple.CoreML/weights/weight.bin"
         for file in [model, weights] where fileExists(file) {
           let bytes = try fileBytes(file)
-          for _ in 0..<30 {
+          for _ in 0..<4 {
             try writeFile(bytes.withBytesReplaced(&random), to: file)
             let input = Self.programs.path(family + ".inputs.npz")
             let result = try Command.run("run", package, input, "-o", package + ".npz")

@@ -84,9 +84,9 @@ struct HostileModelTests {
     }
   }
 
-  @Test(arguments: 0..<8) func mutations(seed: UInt64) {
+  @Test(arguments: 0..<4) func mutations(seed: UInt64) {
     var random = SplitMix64(seed: seed)
-    for _ in 0..<2500 { Self.exercise(Self.sample.damaged(&random)) }
+    for _ in 0..<800 { Self.exercise(Self.sample.damaged(&random)) }
   }
 
   /// Field 202 of a model is a pipeline; its field 1 contains models.
@@ -125,9 +125,8 @@ struct HostileModelTests {
 
   /// 20 MB of empty layers would unpack to more than a gigabyte.
   @Test func amplification() throws {
-    let empty = [UInt8](
-      repeating: 0, count: 20 << 20
-    ).enumerated().map { $0.offset % 2 == 0 ? 0x0A as UInt8 : 0 }
+    var empty: [UInt8] = [0x0A, 0]
+    while empty.count < 20 << 20 { empty += empty }
     let bytes = [0xA2, 0x1F] + varint(empty.count) + empty
     let clock = ContinuousClock()
     let time = clock.measure {

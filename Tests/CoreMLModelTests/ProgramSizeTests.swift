@@ -8,17 +8,13 @@ struct ProgramSizeTests {
   /// A program of 50,000 constants, as one of some thousand operations has, can be read: messages of
   /// six bytes each.
   @Test func readsManyConstants() throws {
+    var operation = MILOperation()
+    operation.type = "const"
+    let value = MILValue(ints: [1, 1], [2])
+    operation.attributes = [MILAttribute("name", MILValue("c00000")), MILAttribute("val", value)]
+    operation.outputs = [MILNamedType("c00000", value.type ?? MILValueType())]
     var block = MILBlock()
-    for index in 0..<50_000 {
-      var operation = MILOperation()
-      operation.type = "const"
-      let value = MILValue(ints: [1, 1], [2])
-      operation.attributes = [
-        MILAttribute("name", MILValue("c\(index)")), MILAttribute("val", value),
-      ]
-      operation.outputs = [MILNamedType("c\(index)", value.type ?? MILValueType())]
-      block.operations.append(operation)
-    }
+    block.operations = Array(repeating: operation, count: 50_000)
     var entry = MILBlockEntry()
     (entry.key, entry.value) = ("CoreML5", block)
     var function = MILFunction()
@@ -29,8 +25,7 @@ struct ProgramSizeTests {
     (program.version, program.functions) = (1, [main])
     var model = Model()
     model.type = .mlProgram(program)
-    let bytes = try model.encoded()
-    let read = try Model(bytes: Bytes(bytes), package: nil)
-    #expect(try read.encoded() == bytes)
+    let read = try Model(bytes: Bytes(model.encoded()), package: nil)
+    #expect(read.type == model.type)
   }
 }

@@ -139,12 +139,12 @@ struct LambdaFixture: Decodable, Sendable {
       for length in 0..<bytes.count {
         #expect(PythonMarshal.function(Array(bytes[..<length])) == nil)
       }
-      for _ in 0..<40 {
+      for _ in 0..<8 {
         guard let code = PythonMarshal.function(bytes.withBytesReplaced(&random)) else { continue }
         if (try? PythonFormula(code, entry.surroundings)) != nil { read += 1 } else { refused += 1 }
       }
     }
-    #expect(read > 100 && refused > 1000)
+    #expect(read > 20 && refused > 200)
   }
 
   /// Code that repeatedly doubles its value, and code that builds lists of lists.

@@ -56,7 +56,7 @@ struct KMeansTests {
   @Test(arguments: [2, 16, 256]) func centersAreMeans(_ count: Int) {
     var generator = SplitMix64(seed: 9)
     // A sum of twelve uniformly distributed numbers is nearly normal; plus a few outliers.
-    var values = (0..<200_000).map { _ in
+    var values = (0..<40_000).map { _ in
       (0..<12).reduce(Float(-6)) { sum, _ in sum + Float.random(in: 0...1, using: &generator) }
     }
     values[17] = 40

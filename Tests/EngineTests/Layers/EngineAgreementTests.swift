@@ -45,7 +45,7 @@ import Testing
       .predict(inputs.mapValues(ReferenceTensor.init))
     for set in InstructionSet.allCases where set.isAvailable {
       var first: [String: Tensor]?
-      for threads in 1...3 {
+      for threads in [1, 3] {
         var options = CompileOptions()
         options.instructionSet = set
         options.threads = threads
