@@ -19,13 +19,13 @@ let sections: [SwiftSetting] =
   ] : []
 
 // What is slow without optimization is optimized in a debug build, too: `make test` runs one.
-let optimized: [SwiftSetting] =
-  sections
-  + (isRoot
-    ? [
-      .unsafeFlags(
-        ["-O", "-whole-module-optimization", "-num-threads", "2"], .when(configuration: .debug))
-    ] : [])
+let fastDebug: [SwiftSetting] =
+  isRoot
+  ? [
+    .unsafeFlags(
+      ["-O", "-whole-module-optimization", "-num-threads", "2"], .when(configuration: .debug))
+  ] : []
+let optimized = sections + fastDebug
 
 /// What does not compute takes a fifth less space so, and as much time.
 let small: [SwiftSetting] =
@@ -220,14 +220,14 @@ let package = Package(
       settings: optimized),
     library("Imaging", ["ByteFormats", "Files", "TensorCore", "CCodecs"], settings: optimized),
     library("Detection", ["Imaging", "ByteFormats", "Files", "TensorCore"]),
-    library("Verification", ["Engine", "TensorCore"]),
+    library("Verification", ["Engine", "TensorCore"], settings: small + fastDebug),
     library("FeatureModels", ["CoreMLModel", "Imaging", "TensorCore", "LibC"]),
     library(
       "ModelPrediction",
       [
-        "FeatureModels", "Engine", "Programs", "ModelTransforms", "CustomLayers", "Imaging", "CoreMLModel",
-        "TensorCore",
-      ]),
+        "FeatureModels", "Engine", "Programs", "ModelTransforms", "CustomLayers", "Imaging",
+        "CoreMLModel", "TensorCore",
+      ], settings: small + fastDebug),
     library(
       "NetworkBuilder",
       [
