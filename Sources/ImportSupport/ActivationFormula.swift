@@ -1,25 +1,25 @@
 import CoreMLModel
 
-/// An activation function of the frameworks, one row of `all`: its names, and the layers that compute
-/// it.
+/// An activation function of the frameworks, one row of `all`: its names and the layers that
+/// compute it.
 package struct ActivationFormula: Sendable {
-  /// Where a name has a meaning of its own.
+  /// The framework in which a name has this meaning.
   package enum Dialect: String, Sendable {
     case keras, darknet
     /// tf.keras since 2.3, Keras since 2.13 and 3
     case tensorFlow, keras2, keras3
-    /// What a version of Keras lacks but is defined the same way everywhere.
+    /// Functions that a version of Keras lacks but that have the same definition everywhere.
     case customary
   }
 
   private let names: [(dialect: Dialect?, name: String)]
   private let parts: String
-  /// The layers, as Darknet's documentation has them.
+  /// The layers, as listed in Darknet's documentation.
   package let becomes: String
   /// The type of Caffe's layer.
   package let caffe: SourceLayer?
-  /// The function's parameters: the fields of Caffe's layer, with defaults where Caffe's schema has
-  /// none, and the values elsewhere.
+  /// The parameters: Caffe's fields, with defaults if Caffe's schema has none; other frameworks use
+  /// `values`.
   package let fields: [(message: String, name: String, standard: Float?)]
   private let values: [Float]
 
@@ -191,13 +191,13 @@ package struct ActivationFormula: Sendable {
     ),
   ]
 
-  /// x / (Σ x + 10⁻⁴) over the channels, of a part
+  /// x / (Σ x + 10⁻⁴), where x is a part and the sum runs over the channels.
   private static func share(_ x: String) -> String {
     "sum: total \(x); shift: linear 1 1e-4 sum; inverse: power -1 shift; multiply \(x) inverse"
   }
 
-  /// The layers with the names of the parts and of those that they read; nil for a part that is
-  /// another one.
+  /// The layers, with the names of the parts and of their inputs; a nil layer means that the part
+  /// equals its input.
   fileprivate func layers(
     _ values: [Float]
   ) -> [(name: String, layer: (any LayerParameters)?, inputs: [String])] {
@@ -252,7 +252,7 @@ package struct ActivationFormula: Sendable {
   }
 }
 
-/// Names of the layers for a function.
+/// The names of a function's layers.
 package struct ActivationNames {
   /// The name of the last layer.
   let name: String
@@ -275,7 +275,7 @@ package struct ActivationNames {
 }
 
 extension LayerWriting {
-  /// Adds the layers of a function of `x`, and returns the blob of its values.
+  /// Adds the layers that apply a function to `x`, and returns the output blob.
   package mutating func add(
     _ formula: ActivationFormula, _ x: String, _ names: ActivationNames, _ values: [Float] = []
   ) -> String {

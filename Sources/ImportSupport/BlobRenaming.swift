@@ -2,7 +2,7 @@ import CoreMLModel
 import TensorCore
 
 extension ImportedNetwork {
-  /// Gives features their new names, in order. If an inner blob already has a name, it is renamed.
+  /// Renames the features, in order. An inner blob that already has a new name is renamed.
   /// - Throws: `.mismatch` if a name occurs twice.
   package mutating func rename(inputs inputNames: [String], outputs outputNames: [String]) throws {
     var names: [String: String] = [:]
@@ -33,7 +33,7 @@ extension ImportedNetwork {
     }
   }
 
-  /// `sourceBlobs` with the names that the user gives to features.
+  /// `sourceBlobs` with the user's names for the features.
   package func renamedSourceBlobs(_ options: ConversionOptions) throws -> [String: String] {
     var renamed = self
     try renamed.rename(inputs: options.inputNames, outputs: options.outputNames)

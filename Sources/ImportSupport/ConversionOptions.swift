@@ -1,17 +1,16 @@
 import CoreMLModel
 
 /// Options of a conversion from any framework. Features are identified by their names in the model,
-/// which `inputNames` and `outputNames` change; `input1` and so on, or `output1`, also identify them by
-/// their places.
+/// which `inputNames` and `outputNames` change, or by position: `input1`, `output1` and so on.
 public struct ConversionOptions: Sendable {
-  /// New names, in the model's order; a shorter list renames the first inputs.
+  /// New input names, in the model's order; a shorter list renames the first inputs.
   public var inputNames: [String] = []
-  /// The same for outputs.
+  /// New output names, in the model's order.
   public var outputNames: [String] = []
-  /// Whether the features of a Keras model are named `input1`, `output1` and so on, as by coremltools
-  /// 4.1, instead of by its layers.
+  /// Whether the features of a Keras model are named `input1`, `output1` and so on, as in
+  /// coremltools 4.1, instead of after its layers.
   public var usesReferenceNames = false
-  /// Sizes in the source framework's layout, batch first; nil keeps a size.
+  /// Input sizes in the source framework's layout, batch first; nil keeps a size.
   public var inputShapes: [String: [Int?]] = [:]
   /// The element type of the model's arrays.
   public var arrayType = ArrayFeatureType.DataType.double
@@ -29,9 +28,9 @@ public struct ConversionOptions: Sendable {
   package var replacedNames: [[String]] = [[], []]
   /// Which layers become custom layers.
   public var customLayers = CustomLayerRules()
-  /// Whether a Keras Lambda whose code can be read is converted; its code is never run.
+  /// Whether Keras Lambdas are converted if their code can be read; the code is never run.
   public var readsFormulas = true
-  /// Python files with the classes of a Keras model's unknown layers; they are followed, never run.
+  /// Python files that define a Keras model's custom layers; they are interpreted, never run.
   public var layerSources: [String] = []
   /// The output shapes of a custom layer for given input shapes; nil if its class is unknown.
   package var customLayerShapes: CustomLayerShapes = { _, _ in nil }
@@ -39,15 +38,15 @@ public struct ConversionOptions: Sendable {
   public var networkState = NetworkState()
   /// Whether trainable layers become updatable.
   public var respectTrainable = false
-  /// The latest version of the specification that the model may require; layers of later versions
-  /// are replaced by earlier ones if possible. Nil allows any version.
+  /// The latest specification version that the model may require; layers of later versions are
+  /// replaced if possible. Nil allows any version.
   public var maximumVersion: Int?
-  /// Whether a GRU's reset gate may apply after the product: in programs of iOS 18, and in ONNX.
+  /// Whether a GRU may apply its reset gate after the product: in iOS 18 programs and in ONNX.
   package var resetsAfter = false
   /// Replacement weights for an architecture without weights; nil makes that an error.
   public var missingWeights: MissingWeights?
-  /// Go on past layers that cannot be converted, as if they gave what they get: what counts is the
-  /// plan, and no weights are read.
+  /// Whether to continue past layers that cannot be converted, as if they returned their input:
+  /// only the plan matters, and no weights are read.
   package var isPlan = false
   /// Receives a line for every converted layer, such as `0 : input_1, InputLayer`.
   public var onVisit: (@Sendable (String) -> Void)?
@@ -56,18 +55,18 @@ public struct ConversionOptions: Sendable {
   public init() {}
 }
 
-/// Returns the output shapes of a custom layer's class for its input shapes, both in Core ML's
-/// layout; nil if the class is unknown.
+/// Returns the output shapes of a custom layer for its input shapes, both in Core ML's layout; nil
+/// if the class is unknown.
 package typealias CustomLayerShapes = @Sendable (Custom, [[Int]]) throws -> [[Int]]?
 
-/// A value for all features, with exceptions by name.
+/// A value for all features, overridden by name.
 public struct PerFeature<Value: Sendable>: Sendable {
   /// The value for features without a named value.
   public var all: Value?
   /// Values by feature name.
   public var named: [String: Value] = [:]
 
-  /// Creates a value for all features, with exceptions by name.
+  /// Creates a value for all features, overridden by name.
   public init(_ all: Value? = nil, named: [String: Value] = [:]) {
     self.all = all
     self.named = named
@@ -83,7 +82,7 @@ public struct PerFeature<Value: Sendable>: Sendable {
 public struct ImagePreprocessing: Sendable {
   /// The order of the colors in the network.
   public var color = PerFeature<ImageFeatureType.ColorSpace>()
-  /// The factor of every sample.
+  /// The scale factor of all samples.
   public var scale = PerFeature<Double>()
   /// Added to scaled red samples.
   public var redBias = PerFeature<Double>()
@@ -105,7 +104,7 @@ public struct ImagePreprocessing: Sendable {
   /// Creates preprocessing that leaves samples unchanged.
   public init() {}
 
-  /// Whether an option other than the color order sets the preprocessing of an input.
+  /// Whether any option except the color order sets an input's preprocessing.
   public func isPrepared(_ name: String) -> Bool { scalesOrShifts(name) || meanImage[name] != nil }
 
   func scalesOrShifts(_ name: String) -> Bool {
@@ -129,9 +128,9 @@ public enum PreprocessingPreset: String, Sendable, CaseIterable {
 /// Options that turn a network into a classifier.
 public struct ClassifierOptions: Sendable {
   package var labels: NeuralNetworkClassifier.ClassLabels
-  /// The output with the best label.
+  /// The name of the output with the best label.
   public var predictedFeatureName = "classLabel"
-  /// The output or inner blob with the probabilities; nil means the first output.
+  /// The name of the output or inner blob with the probabilities; nil means the first output.
   public var probabilitiesOutput: String?
 
   package init(labels: NeuralNetworkClassifier.ClassLabels) { self.labels = labels }

@@ -3,7 +3,7 @@ import CoreMLModel
 extension Convolution {
   /// - Parameters:
   ///   - shape: `[outputs, inputs per group, height, width]`.
-  ///   - border: rows above and below, columns to the left and to the right.
+  ///   - border: `[rows, columns]` of padding on each side.
   package init(
     _ shape: [Int], groups: Int = 1, stride: [Int] = [1, 1], dilation: [Int] = [1, 1],
     border: [Int] = [0, 0], kernel: Weights? = nil, bias: Weights? = nil

@@ -23,7 +23,7 @@ package struct CustomLayerBuilder {
     return custom
   }
 
-  /// The formula of a rule, if it has one, for a layer with `inputCount` inputs.
+  /// The rule's formula, if it has one, for a layer with `inputCount` inputs.
   package func formula(_ rule: CustomLayerRule, inputCount: Int) throws -> LayerFormula? {
     guard var formula = rule.formula else { return nil }
     if formula.inputs.isEmpty { formula.inputs = LayerFormula.inputNames(inputCount) }
@@ -64,8 +64,8 @@ package struct CustomLayerBuilder {
     return formula
   }
 
-  /// The custom layer for a rule. Without a rule, it is named after the layer's class and has all
-  /// settings except `ignored`, and all weights.
+  /// The custom layer for a rule. Without a rule, it is named after the layer's class and keeps all
+  /// weights and all settings except `ignored`.
   package func layer(
     _ rule: CustomLayerRule?, className: String, leavingOut ignored: Set<String>
   ) throws -> Custom {
@@ -125,7 +125,7 @@ package struct CustomLayerBuilder {
 }
 
 extension LayerWriting {
-  /// Adds the layers of a rule for an activation function, and returns the output blob; nil if no
+  /// Adds the layers of the rule for an activation function, and returns the output blob; nil if no
   /// rule matches.
   package mutating func applyRule(
     _ rules: CustomLayerRules, _ subject: CustomLayerSubject, to blob: String,
@@ -141,8 +141,8 @@ extension LayerWriting {
     return made.blob
   }
 
-  /// The output shapes that a custom layer's class returns, if the class is registered and all
-  /// sizes are known. If it rejects them, adds a note.
+  /// The output shapes that a custom layer's class returns, if it is registered and all input sizes
+  /// are known. Adds a note if the class rejects the shapes.
   package mutating func outputShapes(
     of custom: Custom, _ inputs: [[Int]?], _ shapes: CustomLayerShapes, for name: String
   ) -> [[Int]]? {

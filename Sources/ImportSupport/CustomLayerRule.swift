@@ -3,11 +3,11 @@ import CoreMLModel
 import Formulas
 import TensorCore
 
-/// A rule in a custom-layer file.
+/// A rule in a file of custom-layer rules.
 package struct CustomLayerRule: Sendable {
   package enum Parameter: Sendable, Equatable {
     case value(Custom.Value)
-    /// A field of the layer's configuration; periods separate nested names.
+    /// A field of the layer's configuration; periods separate nested field names.
     case configuration(field: String)
   }
 
@@ -20,7 +20,7 @@ package struct CustomLayerRule: Sendable {
   }
 
   package var layerClass: String?
-  /// `*` matches any characters.
+  /// A pattern for the layer's name; `*` matches any characters.
   package var name: String?
   package var function: String?
   package var activation: String?
@@ -32,7 +32,7 @@ package struct CustomLayerRule: Sendable {
   package var weightNames: [String] = []
   /// The shapes of the weights in a formula; nil keeps the stored shape.
   package var weightShapes: [[Int]?] = []
-  /// The computation of the layer, if the rule states it.
+  /// The computation of the layer, if the rule defines it.
   package var formula: LayerFormula?
 
   private static let fields = [
@@ -138,7 +138,7 @@ package struct CustomLayerRule: Sendable {
     if let activation {
       guard subject.activation == activation else { return false }
     } else if subject.activation != nil {
-      // A rule for a layer applies to functions inside it only if it names them.
+      // A rule for a layer applies to its activation functions only if it names them.
       guard let name, name.hasSuffix("__activation__") else { return false }
     }
     if let layerClass, layerClass != subject.layerClass { return false }
@@ -199,7 +199,7 @@ extension CustomLayerRule {
 }
 
 extension Custom.Value {
-  /// A number with a decimal point or exponent is a double; otherwise it is an int, or a long if it
+  /// A number with a decimal point or exponent is a double; any other is an int, or a long if it
   /// needs more than 32 bits.
   package init?(json: JSONValue) {
     switch json {

@@ -2,7 +2,7 @@ import ByteFormats
 import Files
 import TensorCore
 
-/// How layers that Core ML lacks become custom layers.
+/// Rules that turn layers that Core ML lacks into custom layers.
 public struct CustomLayerRules: Sendable {
   /// The first matching rule wins.
   package var rules: [CustomLayerRule] = []
@@ -20,7 +20,7 @@ public struct CustomLayerRules: Sendable {
     return rules
   }
 
-  /// Reads rules from a JSON file; the `file` of a weight is relative to its folder.
+  /// Reads rules from a JSON file; paths of weight files are relative to its folder.
   public init(contentsOf path: String) throws {
     self = try inFile(path) {
       let bytes = try MappedFile.read(path, limit: Limits.jsonBytes).array(of: UInt8.self)
@@ -73,7 +73,7 @@ package struct CustomLayerSubject: Sendable {
     if let activation {
       return #"[{"activation": \#(JSONValue.string(activation).text), "className": "YourClass"}]"#
     }
-    // Functions without a name are told apart by their layers.
+    // Layers distinguish functions without a name.
     let function =
       function.map { name in
         name == "<lambda>"

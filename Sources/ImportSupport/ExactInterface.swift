@@ -1,9 +1,9 @@
 import CoreMLModel
 
 extension ImportedNetwork {
-  /// Gives a network whose layers compute on `[Seq, Batch, C, H, W]` an interface of exact rank:
-  /// the source's axes, with one item of a batch. Layers at both ends add and remove the axes of
-  /// length 1. An image already has five axes.
+  /// Gives a network that computes on `[Seq, Batch, C, H, W]` an exact-rank interface with the
+  /// source's axes and a batch of one. Layers at both ends add and remove axes of length 1. Images
+  /// already have five axes.
   ///
   /// - Parameter images: the inputs that become images.
   package mutating func makeExact(images: Set<String>) {
@@ -101,9 +101,9 @@ extension ImportedFeature {
     return positions.contains(nil) ? nil : positions.compactMap { $0 }
   }
 
-  /// Declares the source's axes as the model's.
+  /// Declares the source's axes as the feature's shape.
   ///
-  /// - Parameter batch: the number of items, if the layers use another number than the source.
+  /// - Parameter batch: the batch size, if the layers do not use the source's.
   fileprivate mutating func useOwnAxes(batch: Int? = nil) {
     shape = zip(layout, sourceShape).map { $0 == "N" ? batch ?? $1 ?? 1 : $1 ?? 1 }
     if shape.isEmpty { shape = [1] }

@@ -5,11 +5,11 @@ import ModelTransforms
 package enum FeatureNames: String, Sendable {
   case input, output
 
-  /// `input1`, `input2` and so on, as coremltools 4.1 names the features of a Keras model.
+  /// `input1`, `input2` and so on, as coremltools 4.1 names a Keras model's features.
   package func numbered(_ count: Int) -> [String] { (0..<count).map { "\(rawValue)\($0 + 1)" } }
 
-  /// The feature that a user's name means: the one of that name; else the one that has it as an
-  /// identifier; else the second one for `input2`.
+  /// The feature that a user's name refers to: by its name, by its identifier, or by its position,
+  /// as in `input2`.
   package func meant(by name: String, among features: [String]) -> String? {
     if features.contains(name) { return name }
     let identifier = MILProgram.identifier(name)
@@ -17,7 +17,7 @@ package enum FeatureNames: String, Sendable {
     return zip(numbered(features.count), features).first { $0.0 == name }?.1
   }
 
-  /// The features that the names of a file's arrays mean, each once; names that mean none stay.
+  /// Matches the array names of a file to features, each used once; other names stay unchanged.
   package func meant(by names: [String?], among features: [String]) -> [String?] {
     var taken = Set(names.compactMap { $0 }).intersection(features)
     return names.map { name in
@@ -30,11 +30,11 @@ package enum FeatureNames: String, Sendable {
 }
 
 extension ConversionOptions {
-  /// The options with a name for each of these features: the user's; else the source's, with a number
-  /// behind it if another feature has the same, as Keras numbers the outputs of one layer. What the
-  /// options say of features by their places, they say by these names.
+  /// The options with a name for every feature: the user's, or else the source's, numbered if
+  /// several features share it, as Keras numbers the outputs of a layer. Options that refer to a
+  /// feature by position refer to it by name in the result.
   ///
-  /// - Parameter notes: receives which names are not the source's.
+  /// - Parameter notes: receives the names that differ from the source's.
   package func naming(
     inputs: [String], outputs: [String], notes: inout [String]
   ) -> ConversionOptions {
@@ -79,7 +79,7 @@ extension ConversionOptions {
 }
 
 extension ImagePreprocessing {
-  /// The same of features with other names.
+  /// The same preprocessing with renamed features.
   package func renamingFeatures(_ rename: (String) -> String) -> ImagePreprocessing {
     var result = self
     result.color.named = color.named.renamingKeys(rename)

@@ -67,7 +67,7 @@ extension FormulaLowering {
     try require(
       positions.isSubset(of: [0, 2, 3, 4]), .unsupported,
       "\(reduction.rawValue) over the batch is not supported")
-    // The sequence cannot be reduced, so another axis takes its place.
+    // Core ML cannot reduce the sequence axis, so it is swapped with another axis.
     var moved: Int?
     if positions.contains(0) {
       guard

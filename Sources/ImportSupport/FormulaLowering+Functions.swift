@@ -60,8 +60,8 @@ extension FormulaLowering {
     return .line(Line(blob: add("scale", scale, [result.blob], shapes[result.blob])))
   }
 
-  /// The shape `[C]`, `[1, H, W]` or `[C, H, W]` of a constant that can be broadcast to a blob of
-  /// known size without enlarging the blob.
+  /// The shape `[C]`, `[1, H, W]` or `[C, H, W]` of a constant that broadcasts to a blob of known
+  /// size without enlarging it.
   private func scaleShape(_ array: FormulaArray, _ blob: [Int?]) -> [Int]? {
     guard array.shape.count == 5, array.shape[0] == 1, array.shape[1] == 1,
       zip(array.shape, blob).allSatisfy({ $0 == 1 || $0 == $1 })
@@ -118,14 +118,14 @@ extension FormulaLowering {
   }
 
   private mutating func rectified(_ line: Line) -> Value {
-    // A positive factor may be applied afterward.
+    // A positive factor can be applied after ReLU.
     let isScaled = line.shift == 0 && line.scale > 0
     let input = isScaled ? line.blob : settled(line)
     let blob = add("relu", Activation(.relu), [input], shapes[input])
     return .line(Line(blob: blob, scale: isScaled ? line.scale : 1))
   }
 
-  /// A function of scale · x + shift, which the layer computes itself.
+  /// A function of scale · x + shift; the layer itself applies scale and shift.
   private mutating func unary(
     _ operation: Unary.Operation, _ line: Line, alpha: Float = 0
   ) -> Line {
@@ -214,7 +214,7 @@ extension FormulaLowering {
   private mutating func comparison<Forward: ComparisonLayer, Backward: ComparisonLayer>(
     _ forward: Forward, _ backward: Backward, _ operands: [Value]
   ) throws -> Value {
-    // The number becomes part of the layer.
+    // A constant operand becomes part of the layer.
     if let number = operands[1].number {
       var parameters = forward
       parameters.alpha = Float(number)
@@ -283,7 +283,7 @@ extension FormulaLowering {
 }
 
 extension ElementFunction {
-  /// The functions that are layers.
+  /// Functions that correspond to a single Core ML layer.
   package static let layers: [ElementFunction: (kind: String, any LayerParameters)] = [
     .choose: ("where", WhereBroadcastable()), .floorDivide: ("quotient", FloorDivBroadcastable()),
     .modulo: ("modulo", ModBroadcastable()), .logicalAnd: ("and", LogicalAnd()),

@@ -2,17 +2,17 @@ import CoreMLModel
 import Formulas
 import TensorCore
 
-/// Finds Core ML layers that compute a formula on blobs, from the lowest possible version.
+/// Finds Core ML layers of the lowest possible version that compute a formula on blobs.
 struct FormulaLowering {
   struct Step {
-    /// The part of its name that describes it.
+    /// The descriptive part of the layer's name.
     var kind: String
     var parameters: any LayerParameters
-    /// Indices of inputs of the formula or of steps.
+    /// Indices of the formula's inputs or of earlier steps.
     var inputs: [Int]
   }
 
-  /// scale · x + shift, where x is the value of an input or a step.
+  /// scale · x + shift, where x is an input or the result of a step.
   struct Line: Hashable {
     var blob: Int
     var scale = 1.0
@@ -20,8 +20,8 @@ struct FormulaLowering {
 
     var isPlain: Bool { scale == 1 && shift == 0 }
 
-    /// Whether an offset would take digits from the other terms of a sum, as 1e10 does in
-    /// x − (1 − mask) · 1e10. It is added to its own term first.
+    /// Whether an offset would cost the other terms of a sum precision, as 1e10 does in x − (1 −
+    /// mask) · 1e10. Such an offset is added to its own term first.
     static func isLarge(_ offset: Double) -> Bool { abs(offset) > 100 }
   }
 
@@ -93,7 +93,7 @@ struct FormulaLowering {
     return shapes.count - 1
   }
 
-  /// The blob with the value of a line.
+  /// The blob that holds the value of a line.
   mutating func settled(_ line: Line) -> Int {
     if line.isPlain { return line.blob }
     if let known = settledLines[line] { return known }
@@ -104,7 +104,7 @@ struct FormulaLowering {
     return blob
   }
 
-  /// The blob with a value.
+  /// The blob that holds a value.
   mutating func blob(_ value: Value) throws -> Int {
     switch value {
     case .line(let line): return settled(line)
@@ -174,7 +174,7 @@ struct FormulaLowering {
     return .constant(try Expression(node).value(arrays))
   }
 
-  /// Functions of any number of operands.
+  /// Functions that accept any number of operands.
   private static let flattened: Set<ElementFunction> = [
     .add, .subtract, .multiply, .maximum, .minimum,
   ]
@@ -205,7 +205,7 @@ struct FormulaLowering {
     case .multiply: return try product(lines, constant)
     case .maximum: return try greatest(lines, constant)
     case .minimum:
-      // min(a, b) = −max(−a, −b), if that takes no additional layer.
+      // min(a, b) = −max(−a, −b), if that needs no additional layer.
       if lines.count == 1, let number = constant?.number {
         return try negated(greatest([lines[0].times(-1)], .constant(FormulaArray(-number))))
       }

@@ -17,7 +17,7 @@ extension PreprocessingPreset {
     }
   }
 
-  /// Red, green and blue means, after the scale.
+  /// The red, green and blue means, subtracted after scaling.
   package var mean: [Double] {
     switch self {
     case .kerasTF: [1, 1, 1]
@@ -26,7 +26,7 @@ extension PreprocessingPreset {
     }
   }
 
-  /// Red, green and blue deviations, by which the result is divided.
+  /// The red, green and blue standard deviations by which the result is divided.
   package var std: [Double]? { self == .kerasTorch ? [0.229, 0.224, 0.225] : nil }
 }
 
@@ -39,8 +39,8 @@ extension ImagePreprocessing {
   }
 }
 
-/// Core ML's scaler for one image input, and the scale layer that three different deviations
-/// require.
+/// Core ML's scaler for one image input, and a scale layer if the color channels' deviations
+/// differ.
 ///
 /// y = (s·x + b − m) / σ. A single σ is part of the scaler: s/σ · x + (b − m)/σ.
 package struct ImageScaler {
@@ -85,7 +85,7 @@ package struct ImageScaler {
     }
   }
 
-  /// Three values, or one for all; gray images accept only one.
+  /// Three values, or one for all channels; gray images accept only one value.
   private static func values(
     _ values: [Double], isGray: Bool, _ option: String, _ name: String
   ) throws -> [Double] {

@@ -2,34 +2,34 @@ import ByteFormats
 import CoreMLModel
 import TensorCore
 
-/// A network as an importer returns it, before the user's options change its interface.
+/// A network as returned by an importer, before the user's options change its interface.
 package struct ImportedNetwork: Sendable {
   package var inputs: [ImportedFeature] = []
   package var outputs: [ImportedFeature] = []
   package var layers: [NeuralNetworkLayer] = []
   /// Framework and version, such as `Keras 2.2.4`.
   package var source: String
-  /// Whether the layers take arrays with the source's axes instead of Core ML's five.
+  /// Whether the inputs have the source's axes instead of Core ML's five.
   package internal(set) var takesOwnAxes = false
   /// The number of trainable parameters, if the source states it.
   package var trainableParameterCount: Int?
-  /// For each blob that is a tensor of the source, the letters of the source's axes in `[Seq,
-  /// Batch, C, H, W]`, such as `NHWC` or `NTC`.
+  /// For each blob that is a tensor of the source, the letter of the axis in `[Seq, Batch, C, H,
+  /// W]` (`TNCHW`) that holds each source axis, such as `NHWC` or `NTC`.
   package var blobLayouts: [String: String] = [:]
 
-  /// The blob that holds what each layer of the source computes, by the layer's name; of Caffe's layers
-  /// with several tops, the further ones are `LAYER:1`, `LAYER:2`, …
+  /// The blob with the output of each source layer, by layer name; further tops of a Caffe layer
+  /// are `LAYER:1`, `LAYER:2`, …
   package var sourceBlobs: [String: String] = [:]
 
-  /// Whether an output has items that are not those of the input's batch.
+  /// Whether an output's batch differs from the input's batch.
   package var hasOwnBatches = false
-  /// Whether the interface has the batch that the source declares.
+  /// Whether the interface keeps the batch size that the source declares.
   package var keepsBatch = false
 
   package init(source: String) { self.source = source }
 
-  /// Whether arrays must match their declarations exactly, because a layer requires it, a feature
-  /// has the five axes of a sequence of images, or an output has items of its own.
+  /// Whether arrays must match their declarations exactly: a layer requires it, a feature has all
+  /// five axes, or an output has a batch of its own.
   package var needsExactMapping: Bool {
     hasOwnBatches || keepsBatch || layers.contains(where: \.needsExactMapping)
       || (inputs + outputs).contains { $0.shape.count == 5 }
@@ -47,7 +47,7 @@ package struct ImportedFeature: Sendable {
   package var shape: [Int]
   /// The source framework's axes, such as `NHWC`.
   package var layout: String
-  /// Sizes along the axes of `layout`; nil for sizes that the source leaves open.
+  /// Sizes of the axes in `layout`; nil for sizes that the source leaves open.
   package var sourceShape: [Int?] = []
   package var isOptional = false
   /// Whether its elements are integers in the source.
@@ -64,10 +64,10 @@ package struct ImportedFeature: Sendable {
 
 extension ImportedFeature {
   static let blobAxes = "TNCHW"
-  /// Declared number of steps if the source accepts any number.
+  /// The declared number of steps if the source accepts any number.
   static let typicalSteps = 16
 
-  /// `[Seq, Batch, C, H, W]`, with nil for an unknown length of the sequence; nil if C, H and W are
+  /// `[Seq, Batch, C, H, W]`, with nil for an unknown sequence length; nil if C, H and W are
   /// unknown.
   var blobShape: [Int?]? {
     let item: [Int]
@@ -91,15 +91,15 @@ extension ImportedFeature {
   }
 }
 
-/// The result for one layer of the source.
+/// The result of converting one source layer.
 package struct PlanEntry: Sendable, Equatable {
   package var layer: String
   package var layerClass: String
-  /// The Core ML layers, each as `type 'name'`; empty if the layer vanishes.
+  /// The Core ML layers, each as `type 'name'`; empty if the layer needs none.
   package var becomes: [String]
-  /// Whether one of them is a custom layer.
+  /// Whether one of the layers is a custom layer.
   package var isCustom: Bool
-  /// Why it cannot be converted; nil if it can.
+  /// Why the layer cannot be converted; nil if it can.
   package var refusal: LayerRefusal?
 
   package init(
@@ -117,14 +117,14 @@ package struct PlanEntry: Sendable, Equatable {
 /// The conversion of a network in one source format.
 package protocol SourceConversion {
   associatedtype Source
-  /// What each layer has become so far.
+  /// The results for the layers converted so far.
   var plan: [PlanEntry] { get }
   init(_ source: Source, _ options: ConversionOptions) throws
   mutating func run() throws -> ImportedNetwork
 }
 
 extension SourceConversion {
-  /// What each layer becomes, past those that cannot be converted.
+  /// The plan for all layers, including those that cannot be converted.
   package static func plan(_ source: Source, _ options: ConversionOptions) throws -> [PlanEntry] {
     var options = options
     options.isPlan = true
@@ -137,10 +137,10 @@ extension SourceConversion {
 /// Why a layer cannot be converted, and what a rule for it can use.
 package struct LayerRefusal: Sendable, Equatable {
   package var error: ModelError
-  /// Whether it may only seem so, because the shape of an input depends on a layer that cannot be
-  /// converted.
+  /// Whether the error may be a consequence of another one, because an input's shape depends on a
+  /// layer that cannot be converted.
   package var isOpen = false
-  /// Settings of the layer.
+  /// The layer's settings.
   package var configuration = JSONObject()
   /// Names of the layer's weights, in file order.
   package var weights: [String] = []
@@ -153,7 +153,7 @@ public struct ConversionResult: Sendable {
   /// The Core ML document.
   public var model: Model
   package var plan: [PlanEntry]
-  /// The blob that holds what each layer of the source computes, if the conversion says; see
+  /// The blob with the output of each source layer, if the importer records it; see
   /// `ImportedNetwork`.
   package var sourceBlobs: [String: String] = [:]
   /// Notes for the user: assumptions and options without effect.

@@ -5,8 +5,8 @@ import TensorCore
 /// preprocessing, class labels, metadata.
 package enum InterfaceBuilder {
   /// - Parameter notes: receives options that have no effect.
-  /// - Throws: `.mismatch` if an option names a missing or unsuitable feature, or the network needs
-  ///   a later version of the specification than allowed.
+  /// - Throws: `.mismatch` if an option names a missing or unsuitable feature, or if the network
+  ///   needs a later specification version than allowed.
   package static func model(
     _ imported: ImportedNetwork, options: ConversionOptions, notes: inout [String]
   ) throws -> Model {
@@ -23,7 +23,7 @@ package enum InterfaceBuilder {
     }
     var network = NeuralNetwork()
     network.layers = imported.layers
-    // Both of these look at every layer.
+    // Computed once, since both properties examine every layer.
     let declaresBlobs = imported.declaresBlobs
     if imported.needsExactMapping { network.arrayInputShapeMapping = .exact }
     var description = ModelDescription()
@@ -82,7 +82,7 @@ package enum InterfaceBuilder {
     return model
   }
 
-  /// Checks that every name in the options is a feature.
+  /// Checks that every name in the options is the name of a feature.
   private static func check(_ options: ConversionOptions, _ network: ImportedNetwork) throws {
     let inputs = network.inputs.map(\.name)
     let outputs = network.outputs.map(\.name)
@@ -149,7 +149,7 @@ package enum InterfaceBuilder {
     let preset: ImageFeatureType.ColorSpace? =
       natural == .rgb ? options.preprocessing.preset?.colorSpace : nil
     let named = options.preprocessing.color.named[feature.name]
-    // A color for all inputs applies to those with the same number of channels.
+    // A color order for all inputs applies to those with the same number of channels.
     let common = options.preprocessing.color.all.flatMap {
       $0.channelCount == natural.channelCount ? $0 : nil
     }
@@ -185,8 +185,8 @@ package enum InterfaceBuilder {
     return metadata
   }
 
-  /// `assay.layout.NAME` for each feature, `assay.layout` for most inner blobs, and
-  /// `assay.layout.NAME` again for the others.
+  /// `assay.layout.NAME` for each feature, `assay.layout` for the most common layout of inner
+  /// blobs, and `assay.layout.NAME` for the remaining blobs.
   private static func layouts(
     _ network: ImportedNetwork, _ options: ConversionOptions
   ) -> [String: String] {

@@ -2,19 +2,19 @@ import CoreMLModel
 import Formulas
 import TensorCore
 
-/// A layer as a formula, from a rule or the code of a Lambda.
+/// A layer as a formula, from a rule or from the code of a Lambda.
 package struct LayerFormula: Sendable {
-  /// The form of the converted layer.
+  /// The kind of layers that a formula becomes.
   package enum Form: String, Sendable, CaseIterable {
-    /// Core ML's layers, or a custom layer if they cannot express the formula.
+    /// Core ML layers, or a custom layer if they cannot express the formula.
     case auto
     case native
     case custom
   }
 
-  /// The built-in class that computes formulas.
+  /// The built-in custom layer that computes formulas.
   package static let className = "Formula"
-  /// Maximum number of values per weight.
+  /// The maximum number of values per weight.
   static let weightLimit = 1 << 24
 
   package var expression: Expression
@@ -38,9 +38,9 @@ package struct LayerFormula: Sendable {
 }
 
 extension LayerWriting {
-  /// Adds the layers of a formula, and returns the blob and the places of its result's axes.
+  /// Adds the layers of a formula, and returns the result's blob and the positions of its axes.
   ///
-  /// - Parameter inputs: blobs with the places of the source's axes, one per input of the formula.
+  /// - Parameter inputs: blobs and the positions of their axes, one per input of the formula.
   package mutating func add(
     _ formula: LayerFormula, name: String, _ inputs: [(blob: String, placement: Placement)],
     to output: String? = nil
@@ -103,7 +103,7 @@ extension LayerWriting {
 }
 
 extension Custom {
-  /// The formula on Core ML's axes as text, with its named parameters and its weights.
+  /// Stores the formula on Core ML's axes as text, with its named parameters and its weights.
   fileprivate init(
     _ formula: LayerFormula, _ expression: Expression,
     _ weights: [(name: String, values: FormulaArray)]

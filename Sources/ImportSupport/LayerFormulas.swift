@@ -1,8 +1,8 @@
 import CoreMLModel
 
-/// Small layers from which formulas are built.
+/// Small layers that formulas are built from.
 extension LayerWriting {
-  /// Σ of the blobs, broadcast to each other.
+  /// The sum of the blobs, broadcast to each other.
   package mutating func sum(
     _ blobs: [String], _ name: String, to output: String? = nil
   ) -> String { add(name, Add(), blobs, to: output) }
@@ -42,11 +42,11 @@ extension LayerWriting {
     return add(name, unary, [blob], to: output)
   }
 
-  /// (x − mean) / (deviation + ε), over H·W of each channel or over C·H·W.
+  /// (x − mean) / (deviation + ε), over H and W of each channel, or over C, H and W.
   ///
   /// Core ML's documentation does not say whether `mvn` adds ε to the deviation or to the variance
-  /// under the root (`docs/differences.md`). This uses `mvn` only if ε is too small to matter, with
-  /// ε², which matters in neither place. Otherwise it uses layers without this ambiguity.
+  /// (`docs/differences.md`). This function uses `mvn` only if ε is negligible, and passes ε²,
+  /// which is negligible in either case. Otherwise, it uses layers without this ambiguity.
   package mutating func normalizedByDeviation(
     _ blob: String, acrossChannels: Bool, epsilon: Float, _ name: String, to output: String? = nil
   ) -> String {
@@ -70,21 +70,21 @@ extension LayerWriting {
     return add(name, Reduce().with(\.mode, mode).with(\.axis, axis), [blob], to: output)
   }
 
-  /// Axis `i` of `[Seq, C, H, W]` is axis `axes[i]` of the blob.
+  /// Permutes the axes: axis `i` of the result's `[Seq, C, H, W]` is axis `axes[i]` of the blob.
   package mutating func permuted(
     _ blob: String, _ axes: [Int], _ name: String, to output: String? = nil
   ) -> String {
     return add(name, Permute().with(\.axis, axes), [blob], to: output)
   }
 
-  /// The same for all axes, with a layer of specification 4.
+  /// Permutes all axes with a layer of specification 4.
   package mutating func transposed(
     _ blob: String, _ axes: [Int], _ name: String, to output: String? = nil
   ) -> String {
     return add(name, Transpose().with(\.axes, axes), [blob], to: output)
   }
 
-  /// Elements `range` of an axis.
+  /// The elements in `range` along an axis.
   package mutating func slice(
     _ blob: String, _ range: Range<Int>, of axis: Slice.Axis = .channel, stride: Int = 1,
     _ name: String, to output: String? = nil
@@ -97,14 +97,14 @@ extension LayerWriting {
     return add(name, slice, [blob], to: output)
   }
 
-  /// Equal parts of the channels.
+  /// Splits the channels into equal parts.
   package mutating func split(_ blob: String, into count: Int, _ name: String) -> [String] {
     var split = Split()
     split.nOutputs = count
     return add(name, split, [blob], outputs: (0..<count).map { "\(name)_output_\($0)" })
   }
 
-  /// matrix · x over the channels; the matrix is `[outputs, inputs]`.
+  /// matrix · x over the channels, for a matrix of shape `[outputs, inputs]`.
   package mutating func matrixProduct(
     _ blob: String, _ matrix: Weights, inputs: Int, outputs: Int, bias: Weights? = nil,
     _ name: String, to output: String? = nil
@@ -128,7 +128,7 @@ extension LayerWriting {
 }
 
 extension SliceStatic {
-  /// A range along one axis, open at a nil bound, and all of the other axes.
+  /// A range along one axis, open-ended if a bound is nil, and all of the other axes.
   package init(rank: Int, axis: Int, from start: Int?, to end: Int?, by step: Int) {
     self.init()
     beginIds = [Int](repeating: 0, count: rank)

@@ -1,7 +1,7 @@
 import CoreMLModel
 
-/// Collects the Core ML layers of a converted network with unique blob names, and the plan that
-/// lists the result for each source layer.
+/// Collects the Core ML layers of a converted network, makes blob names unique, and records the
+/// plan with the result of each source layer.
 package struct LayerWriter: Sendable {
   package private(set) var layers: [NeuralNetworkLayer] = []
   package private(set) var plan: [PlanEntry] = []
@@ -63,8 +63,8 @@ package struct LayerWriter: Sendable {
     layers.append(layer)
   }
 
-  /// Passes the layer that produces `blob` to `body`; returns the result of `body`, or false if no
-  /// layer produces it.
+  /// Passes the layer that produces `blob` to `body`, and returns the result of `body`; false if
+  /// there is no such layer.
   package mutating func edit(
     producerOf blob: String, _ body: (inout NeuralNetworkLayer) -> Bool
   ) -> Bool {
@@ -81,7 +81,7 @@ package struct LayerWriter: Sendable {
   fileprivate mutating func unique(_ blob: String) -> String { blobs.take(blob) }
 }
 
-/// What an importer provides to the conversions of its layers.
+/// An importer with a writer to which its layers' conversions add Core ML layers.
 package protocol LayerWriting { var writer: LayerWriter { get set } }
 
 extension LayerWriting {
@@ -94,29 +94,29 @@ extension LayerWriting {
     _modify { yield &writer.notes }
   }
 
-  /// Passes the layers from an index on to `body`.
+  /// Passes all layers from index `start` on to `body`.
   package mutating func editLayers(
     from start: Int, _ body: (inout NeuralNetworkLayer) throws -> Void
   ) rethrows { try writer.edit(from: start, body) }
 
-  /// Reports a layer of the source.
+  /// Reports that a source layer is being converted.
   package mutating func visit(_ name: String, _ className: String) { writer.visit(name, className) }
 
-  /// Records in the plan the layers added since the last entry, and returns the entry.
+  /// Records the layers added since the last entry in the plan, and returns them.
   @discardableResult
   package mutating func finish(
     _ name: String, _ className: String
   ) -> ArraySlice<NeuralNetworkLayer> { writer.finish(name, className) }
 
-  /// Discards the layers of a failed attempt.
+  /// Discards the layers of a failed conversion attempt.
   package mutating func abandon() { writer.abandon() }
 
-  /// Notes in the plan that a layer cannot be converted.
+  /// Records in the plan that a layer cannot be converted.
   package mutating func refuse(_ name: String, _ className: String, _ refusal: LayerRefusal) {
     writer.refuse(name, className, refusal)
   }
 
-  /// Adds a layer with one output, and returns the output's blob.
+  /// Adds a layer with one output, and returns the output blob.
   @discardableResult
   package mutating func add(
     _ name: String, _ parameters: any LayerParameters, _ inputs: [String], to output: String? = nil
@@ -126,7 +126,7 @@ extension LayerWriting {
     return output
   }
 
-  /// Adds a layer with several outputs, and returns their blobs.
+  /// Adds a layer with several outputs, and returns the output blobs.
   package mutating func add(
     _ name: String, _ parameters: any LayerParameters, _ inputs: [String], outputs: [String]
   ) -> [String] {
@@ -135,8 +135,8 @@ extension LayerWriting {
     return outputs
   }
 
-  /// The blob with its axes moved according to `axes` by the layers of `move`, which are added only
-  /// once.
+  /// The blob with its axes moved by the layers that `move` adds; the layers are added once per
+  /// blob and `axes`.
   package mutating func moved(
     _ blob: String, _ axes: [Int], by move: (inout Self) -> String
   ) -> String {
@@ -146,12 +146,12 @@ extension LayerWriting {
     return result
   }
 
-  /// Reserves the name of an input's blob.
+  /// Reserves the blob name of an input.
   package mutating func reserve(_ blob: String) -> String { writer.unique(blob) }
 }
 
 extension LayerParameters {
-  /// The parameters with another value for a field.
+  /// The parameters with one field changed.
   package func with<Value>(_ field: WritableKeyPath<Self, Value>, _ value: Value) -> Self {
     var result = self
     result[keyPath: field] = value

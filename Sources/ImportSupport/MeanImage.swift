@@ -1,9 +1,9 @@
 import CoreMLModel
 import TensorCore
 
-/// A mean image, which is subtracted from an image element by element.
+/// A mean image that is subtracted element by element.
 package struct MeanImage: Sendable, Equatable {
-  /// The file from which it was read, for messages.
+  /// The source file, for messages.
   package var name: String
   package var channels: Int
   package var height: Int
@@ -24,7 +24,7 @@ package struct MeanImage: Sendable, Equatable {
     self.values = values
   }
 
-  /// The preprocessing of an image; a larger mean image is cropped to its center.
+  /// The preprocessing of an image; a larger mean image is center-cropped.
   package func preprocessing(_ feature: String, _ type: ImageFeatureType) throws
     -> NeuralNetworkPreprocessing
   {

@@ -1,15 +1,15 @@
-/// A kind of layer in a source framework, and a row of `docs/keras.md`, `docs/caffe.md` or
+/// A type of layer in a source framework, and its row in `docs/keras.md`, `docs/caffe.md` or
 /// `docs/darknet.md`.
 package struct SourceLayer: Sendable {
-  /// Names in all versions and forks of the framework, with the usual name first.
+  /// The names in all versions and forks of the framework, most common name first.
   package fileprivate(set) var names: [String]
   /// The Core ML layers, in order; alternatives after a semicolon.
   package let becomes: String
-  /// Supported options, and their effect.
+  /// Supported options and their effects.
   package let options: String
   /// Unsupported options and inputs.
   package let refused: String
-  /// The lowest specification version that has the Core ML layers.
+  /// The lowest specification version that has these Core ML layers.
   package let version: Int
 
   package init(
@@ -25,7 +25,7 @@ package struct SourceLayer: Sendable {
 }
 
 extension [SourceLayer] {
-  /// One layer.
+  /// A list with one layer.
   package init(
     _ names: String..., becomes: String, options: String = "", refused: String = "",
     version: Int = 1

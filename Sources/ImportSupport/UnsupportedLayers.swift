@@ -1,10 +1,10 @@
 import ByteFormats
 import TensorCore
 
-/// Combines errors from several layers.
+/// Combines the errors of several layers.
 package enum UnsupportedLayers {
-  /// The combined error: nil for no problem, the problem itself for one. A file that all problems
-  /// have in common is named once.
+  /// The combined error; nil if there are no problems, and a single problem unchanged. A file that
+  /// all problems share is named once.
   package static func error(_ problems: [ModelError], _ headline: String? = nil) -> ModelError? {
     guard problems.count > 1, let first = problems.first else { return problems.first }
     let file = problems.allSatisfy { $0.file == first.file } ? first.file : nil
@@ -23,7 +23,7 @@ package enum UnsupportedLayers {
       file: file, hint: hints.isEmpty ? nil : combined(hints))
   }
 
-  /// A question to add to a message, if the name of a class looks like a misspelled one of these.
+  /// A question to append to a message if a class name looks like a misspelling of a known name.
   package static func question(_ name: String, _ known: [String]) -> String {
     let own = Array(name.lowercased().utf8)
     let best = known.filter { $0.utf8.count > 4 && abs($0.utf8.count - own.count) <= 2 }
@@ -33,25 +33,25 @@ package enum UnsupportedLayers {
     return "; did you mean '\(best.name)'?"
   }
 
-  /// The start of the hint for a class whose source may be known.
+  /// The start of the hint for a class whose source could be passed.
   package static var sourceHint: String { "pass its source: \(setting: "layerSource") FILE.py" }
 
-  /// The hint for a layer that is a formula.
+  /// The hint for a layer that a formula describes.
   package static let formulaHint = "convert the formula with \(setting: "lambda") auto"
 
   private static let formulasHint = "convert formulas with \(setting: "lambda") auto"
 
-  /// The rule that a hint shows, to be pasted between brackets.
+  /// The rule in a hint, without brackets.
   private static func ruleText(in hint: String) -> String? {
     guard let start = hint.firstIndex(of: "["), hint.hasSuffix("]"), hint.contains("className")
     else { return nil }
     return String(hint[hint.index(after: start)...].dropLast())
   }
 
-  /// What stands around a function's formula in a message.
+  /// The text around a function's formula in a message.
   package static let formulaMark = (before: " computes ", after: "; Python code is never run")
 
-  /// The formula that the message shows; nil if it shows none.
+  /// The formula in an error's message, if any.
   package static func formula(in error: ModelError) -> String? {
     guard error.message.hasSuffix(formulaMark.after),
       let start = error.message.firstRange(of: formulaMark.before)?.upperBound
@@ -59,12 +59,12 @@ package enum UnsupportedLayers {
     return String(error.message[start...].dropLast(formulaMark.after.count))
   }
 
-  /// The rule that the hint of a layer's error shows.
+  /// The rule in the hint of a layer's error, if any.
   package static func rule(in error: ModelError) -> JSONObject? {
     error.hint.flatMap(ruleText).flatMap { try? JSONValue(parsing: Array($0.utf8)).object }
   }
 
-  /// Hints that show rules become one that shows them all.
+  /// Combines hints that contain rules into one that lists all rules.
   private static func combined(_ hints: [String]) -> String {
     var rules: [String] = []
     var others: [String] = []
@@ -86,7 +86,7 @@ package enum UnsupportedLayers {
 }
 
 extension ModelError {
-  /// The error of a layer that takes an assumed shape, as one of the layer whose shape was assumed.
+  /// Attributes a layer's error to `cause`, the layer whose output shape was assumed.
   package func caused(by cause: (name: String, className: String)?) -> ModelError {
     guard let layer, let cause, layer != cause.name, code != .unsupported else { return self }
     var error = self
@@ -99,7 +99,7 @@ extension ModelError {
   }
 }
 
-/// The first names in a list, and the number of others.
+/// The first names in a list, and the number of remaining ones.
 package func firstNames(_ names: [String], of limit: Int = 8) -> String {
   names.prefix(limit).joined(separator: ", ")
     + (names.count > limit ? " and \(names.count - limit) more" : "")

@@ -1,15 +1,15 @@
 /// Σ w · x over windows of up to three axes, in plain loops: the convolution of all frameworks.
-/// Axes that a kernel lacks have length 1.
+/// Missing kernel axes have length 1.
 package struct Correlation: Sendable {
   package let channels: Int
   package let outputs: Int
   package let groups: Int
-  /// Sizes of the input, the output, the kernel and so on along the three axes.
+  /// Sizes of the input, output and kernel along the three axes.
   package let size: [Int]
   package let out: [Int]
   package let kernel: [Int]
   package let stride: [Int]
-  /// The padding in front of each axis.
+  /// The padding before each axis.
   package let pad: [Int]
   package let dilation: [Int]
 
@@ -22,7 +22,7 @@ package struct Correlation: Sendable {
     self.dilation = dilation
   }
 
-  /// The outputs that a kernel tap contributes to along an axis, and the input of the first one.
+  /// The outputs along an axis that a kernel tap contributes to, and the input of the first one.
   package func reach(_ axis: Int, _ tap: Int) -> (range: Range<Int>, first: Int) {
     let offset = tap * dilation[axis] - pad[axis]
     // 0 ≤ i · stride + offset < size
@@ -42,7 +42,7 @@ package struct Correlation: Sendable {
     result.values.withUnsafeMutableBufferPointer { y in
       input.values.withUnsafeBufferPointer { x in
         for item in 0..<items {
-          // Groups four channels, so that each row is read once for all of them.
+          // Processes four channels at once, so that each row is read once for all of them.
           var output = 0
           while output < outputs {
             let group = output / own
@@ -128,7 +128,7 @@ package struct Correlation: Sendable {
     if block > 2 { for index in 0..<count { y[2 * plane + index] += factors.2 * x[index * step] } }
   }
 
-  /// Adds every element's scaled kernel to the output, as the gradient of `add` does; weights are
+  /// Adds each input element times the kernel to the output, the transpose of `add`; weights are
   /// `[channels, outputs / groups]` followed by the kernel's sizes.
   package func spread(_ input: DoubleArray, _ weights: [Float], to result: inout DoubleArray) {
     let (own, seen) = (outputs / groups, channels / groups)

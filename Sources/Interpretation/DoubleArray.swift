@@ -2,7 +2,7 @@ import TensorCore
 
 /// A dense array of `Double`, row-major, with any number of axes.
 package struct DoubleArray: Sendable {
-  /// Sizes of the axes, outermost first; empty for a single number.
+  /// Sizes of the axes, outermost first; empty for a scalar.
   package private(set) var shape: [Int]
   package var values: [Double]
 
@@ -30,20 +30,19 @@ package struct DoubleArray: Sendable {
     values = tensor.withUnsafeElements { $0.map(Double.init) }
   }
 
-  /// Distances between neighbors along each axis.
+  /// The distance between neighbors along each axis.
   package var strides: [Int] { Tensor.strides(shape) }
 
   /// The product of the sizes of some axes.
   package func count(_ axes: Range<Int>) -> Int { shape[axes].reduce(1, *) }
 
-  /// The sizes before an axis, of the axis, and after it, as products: the array is
-  /// `[outer, size, inner]`.
+  /// The sizes before, along and after an axis, as products: the array is `[outer, size, inner]`.
   package func split(at axis: Int) -> (outer: Int, size: Int, inner: Int) {
     (count(0..<axis), shape[axis], count(axis + 1..<rank))
   }
 
-  /// The index of an axis; negative ones count from the end, starting with −1. Nil if it does not
-  /// exist.
+  /// The nonnegative index of an axis; negative indices count from the end, starting with −1. Nil
+  /// if the axis does not exist.
   package func axis(_ index: Int) -> Int? {
     guard index >= -rank, index < rank else { return nil }
     return index < 0 ? index + rank : index
@@ -56,7 +55,7 @@ package struct DoubleArray: Sendable {
     return DoubleArray(shape: newShape, values)
   }
 
-  /// Permutes the axes: axis i is axis `order[i]` of this array.
+  /// Permutes the axes: axis i of the result is axis `order[i]` of this array.
   ///
   /// Precondition: `order` is a permutation of the axes.
   package func transposed(_ order: [Int]) -> DoubleArray {
@@ -87,7 +86,7 @@ package struct DoubleArray: Sendable {
     DoubleArray(shape: shape, try values.map(function))
   }
 
-  /// The elements from `range` along one axis.
+  /// The elements in `range` along one axis.
   ///
   /// Precondition: the range lies within the axis.
   package func slice(_ axis: Int, _ range: Range<Int>) -> DoubleArray {

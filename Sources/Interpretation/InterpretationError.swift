@@ -1,11 +1,11 @@
-/// A layer or an option that the interpreter does not support: layers after it were not computed.
+/// The error for an unsupported layer or option: the layers after it are not computed.
 ///
 /// Prints as `FILE: layer 'NAME' (CLASS): MESSAGE`.
 package struct InterpretationError: Error, Sendable, Equatable, CustomStringConvertible {
   package var file: String
   package var layer: String
   package var layerClass: String
-  /// What is not supported.
+  /// A description of what is not supported.
   package var message: String
 
   package init(file: String, layer: String, layerClass: String, _ message: String) {
@@ -19,7 +19,7 @@ package struct InterpretationError: Error, Sendable, Equatable, CustomStringConv
 }
 
 extension InterpretationError {
-  /// The substitutes for the layer's results: `NAME`, `NAME:1`, … as far as they exist.
+  /// The substitutes for the layer's results, `NAME`, `NAME:1`, …, as far as they exist.
   ///
   /// - Throws: this error if there is none.
   package func values(

@@ -10,26 +10,26 @@ package struct SourceInput: Sendable, Equatable {
   }
 }
 
-/// Runs a network directly from its source files, with the framework's own semantics and layout, in
-/// double precision. It shares only the file readers with the importers: if both agree, so do two
-/// independent implementations.
+/// Runs a network directly from its source files, with the framework's semantics and layout, in
+/// double precision. It shares only the file readers with the importers, so that each checks the
+/// other independently.
 package protocol SourceInterpreter {
-  /// Receives the result of a layer in the framework's layout, under the name that the converter's
-  /// report and `diff --layers` use. Its return value replaces the result for later layers; nil
-  /// keeps the result.
+  /// Receives a layer's result in the framework's layout, and the name that the converter's report
+  /// and `diff --layers` use. Its return value replaces the result for later layers; nil keeps the
+  /// result.
   typealias Visitor = (String, DoubleArray) throws -> DoubleArray?
 
-  /// Receives the name of a result, as `Visitor` does, that an unsupported layer should have, and
-  /// the reason. Its return value is used as the result; nil ends the run.
+  /// Receives the name of a result of an unsupported layer, named as for `Visitor`, and the reason.
+  /// Its return value is used as the result; nil ends the run.
   typealias Substitute = (String, InterpretationError) throws -> DoubleArray?
 
-  /// In the order of the source.
+  /// The inputs, in the source's order.
   var inputs: [SourceInput] { get }
 
   /// Runs the layers in order; values that no later layer needs are freed.
   ///
   /// - Returns: the outputs, by their names in the source.
-  /// - Throws: `InterpretationError` for what it does not support and `takeOver` does not supply;
+  /// - Throws: `InterpretationError` for anything unsupported that `takeOver` does not replace;
   ///   `ModelError` for an inconsistent file.
   func run(
     _ inputs: [String: DoubleArray], visit: Visitor, takeOver: Substitute

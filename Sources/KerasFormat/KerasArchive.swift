@@ -19,8 +19,8 @@ struct KerasArchive {
     }
   }
 
-  /// The configuration with what `adapt` has found: a lookup layer keeps it in a text file, in a folder
-  /// named like the group of its weights.
+  /// The configuration with the vocabularies that `adapt` has found: a lookup layer stores its own
+  /// in a text file, in a folder named like the group of its weights.
   private static func withVocabularies(
     _ model: JSONValue, _ path: String, _ archive: ZipArchive
   ) throws -> JSONValue {

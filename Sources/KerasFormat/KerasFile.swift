@@ -1,6 +1,6 @@
 import HDF5Reader
 
-/// A file written by Keras, detected from its content, not its name.
+/// A file written by Keras, recognized by its content, not by its name.
 package struct KerasFile {
   private enum Content {
     case architecture(JSONValue)
@@ -57,7 +57,7 @@ package struct KerasFile {
         + "builds the network: model.py:build_model \(path)")
   }
 
-  /// `keras_version` or `backend`, which may be stored in several places.
+  /// `keras_version` or `backend`, which are stored in different places.
   package func setting(_ name: String) -> String? {
     switch content {
     case .architecture(let json): return json[name]?.string

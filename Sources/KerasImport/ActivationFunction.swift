@@ -6,9 +6,9 @@ import TensorCore
 /// The value of an `activation` field.
 enum ActivationFunction: Sendable, Equatable {
   case linear
-  /// A function of another package than Keras has the package in its name: `Mine>swish`.
+  /// A function; one that is not Keras's has its package in the name: `Mine>swish`.
   case named(String)
-  /// A layer that is used as a function.
+  /// A layer used as an activation function.
   case layer(className: String, fields: JSONObject)
 
   init(_ configuration: LayerConfiguration, _ field: String = "activation") throws {
@@ -38,7 +38,7 @@ enum ActivationFunction: Sendable, Equatable {
 }
 
 extension KerasWriter {
-  /// Adds the layer `NAME__activation__` for the function that a layer applies to its result.
+  /// Adds the layer `NAME__activation__` for the activation that a layer applies to its result.
   mutating func activate(
     _ function: ActivationFunction, _ tensor: KerasTensor, _ call: LayerCall
   ) throws -> KerasTensor {
@@ -48,8 +48,8 @@ extension KerasWriter {
     return try apply(function, tensor, name: name, call)
   }
 
-  /// Adds the layers of a function. `name` becomes the name of the last layer, or of the first
-  /// where Core ML's converters do that.
+  /// Adds the layers of a function. `name` becomes the name of the last layer, or of the first one
+  /// if Core ML's converters use it there.
   mutating func apply(
     _ function: ActivationFunction, _ tensor: KerasTensor, name: String, _ call: LayerCall
   ) throws -> KerasTensor {

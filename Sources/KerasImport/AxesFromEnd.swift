@@ -1,11 +1,11 @@
 import ByteFormats
 import TensorCore
 
-/// Axes in the arguments of a layer, counted from the end, where leading axes do not matter.
+/// Makes axes in a layer's arguments count from the end, so that leading axes do not matter.
 struct AxesFromEnd {
-  /// Axes of the tensor in Keras, with the batch.
+  /// The rank of the tensor in Keras, including the batch.
   let rank: Int
-  /// Axes after the batch that the blob keeps as one.
+  /// The number of axes after the batch that the blob merges into one.
   let leading: Int
 
   private static let names = ["axis", "axes", "dim", "reduction_indices"]
@@ -39,7 +39,7 @@ struct AxesFromEnd {
     }
   }
 
-  /// An axis or a list of them.
+  /// An axis or a list of axes, counted from the end.
   private func fromEnd(_ value: JSONValue, _ call: LayerCall) throws -> JSONValue {
     if let elements = value.array { return .array(try elements.map { try fromEnd($0, call) }) }
     if let items = value["items"] { return try fromEnd(items, call) }
@@ -52,7 +52,7 @@ struct AxesFromEnd {
     return .int(index)
   }
 
-  /// Python's x[…] with one slice for all leading axes.
+  /// The items of x[…] with one whole slice for the batch and one for all leading axes.
   private func withoutLeading(_ value: JSONValue, _ call: LayerCall) throws -> JSONValue {
     let items = value.array ?? [value]
     func isWhole(_ item: JSONValue) -> Bool {
@@ -73,7 +73,7 @@ struct AxesFromEnd {
 
 extension OperationTable {
   /// Operations that work on each index of the leading axes separately, with the position of the
-  /// argument that names other axes.
+  /// argument that specifies other axes.
   static let keepingLeadingAxes: [String: Int?] = [
     "add": nil, "subtract": nil, "multiply": nil, "divide": nil, "pow": nil, "maximum": nil,
     "minimum": nil, "squareddifference": nil, "matmul": nil, "getitem": nil, "split": 2,

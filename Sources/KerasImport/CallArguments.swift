@@ -1,13 +1,13 @@
 import ByteFormats
 
-/// An argument of a call. Tensors are represented by their positions among the call's inputs.
+/// An argument of a call. Tensors are represented by their indices among the call's inputs.
 indirect enum CallArgument: Sendable, Equatable {
   case tensor(Int)
   case value(JSONValue)
   case list([CallArgument])
   case object([String: CallArgument])
 
-  /// The positions of all tensors in the argument.
+  /// The input indices of all tensors in the argument.
   var tensors: [Int] {
     switch self {
     case .tensor(let position): [position]
@@ -40,7 +40,7 @@ indirect enum CallArgument: Sendable, Equatable {
 struct CallArguments: Sendable, Equatable {
   var positional: [CallArgument] = []
   var keywords: [String: CallArgument] = [:]
-  /// Whether the layer runs as in training: by its own `training` argument, or by that of the model
-  /// that calls it.
+  /// Whether the layer runs in training mode, according to its own `training` argument or that of
+  /// the model that calls it.
   var isTraining = false
 }

@@ -3,10 +3,10 @@ import CoreMLModel
 import ImportSupport
 import TensorCore
 
-// Layers that are made of other layers.
+// Layers that consist of other layers.
 
 extension LayerCall {
-  /// A layer inside this one, with the weights whose names start with its path.
+  /// Converts a layer inside this one; its weights are those whose names start with its path.
   func part(
     _ className: String, _ inputs: [KerasTensor], _ path: String,
     _ fields: KeyValuePairs<String, JSONValue>, _ network: inout KerasWriter
@@ -26,7 +26,7 @@ extension LayerCall {
     return output
   }
 
-  /// A layer inside this one that needs no settings.
+  /// Converts a layer inside this one that needs no settings.
   func part(
     _ className: String, _ inputs: [KerasTensor], _ path: String, _ network: inout KerasWriter
   ) throws -> KerasTensor {
@@ -46,7 +46,7 @@ extension LayerCall {
     }
   }
 
-  /// A matrix times the last axis, with the weights `kernel` and `bias` of the path.
+  /// A product along the last axis with the weights `kernel` and `bias` under the path.
   func dense(
     _ input: KerasTensor, _ path: String, _ units: Int, hasBias: Bool = true,
     activation: JSONValue = .null, _ network: inout KerasWriter
@@ -56,7 +56,7 @@ extension LayerCall {
       ["units": .int(units), "use_bias": .bool(hasBias), "activation": activation], &network)
   }
 
-  /// An operation on tensors inside this layer.
+  /// Applies an operation inside this layer.
   func step(
     _ operation: String, _ inputs: [KerasTensor], _ path: String,
     _ fields: KeyValuePairs<String, JSONValue>, _ network: inout KerasWriter
@@ -69,19 +69,19 @@ extension LayerCall {
 }
 
 extension WeightSlot {
-  /// Weights of a layer inside another, `PATH/NAME`.
+  /// The weights of a layer inside another one, named `PATH/NAME`.
   static func inside(_ path: String, _ names: String?...) -> [WeightSlot] {
     names.compactMap { $0.map { WeightSlot("\(path)/\($0)") } }
   }
 
-  /// `kernel` and `bias` of several matrices inside a layer.
+  /// `kernel` and `bias` for several matrices inside a layer.
   static func matrices(_ paths: String..., hasBias: Bool = true) -> [WeightSlot] {
     paths.flatMap { inside($0, "kernel", hasBias ? "bias" : nil) }
   }
 }
 
 extension KerasWriter {
-  /// A constant `[steps, channels]` that is the same for each item of a batch.
+  /// A constant `[steps, channels]` that is the same for every item of a batch.
   mutating func constantSequence(_ table: FloatValues, _ name: String) -> KerasTensor {
     let (steps, channels) = (table.shape[0], table.shape[1])
     let constant = LoadConstant(Weights(table.transposed([1, 0])), [channels, 1, steps])

@@ -1,16 +1,16 @@
 import ImportSupport
 import TensorCore
 
-/// A layer that becomes a custom layer because of a rule or because all layers may.
+/// A layer that becomes a custom layer, because of a rule or because custom layers are allowed.
 struct CustomConversion {
   let layer: ModelDefinition.Layer
   let subject: CustomLayerSubject
-  /// Nil if the layer is only allowed by `--custom-layers allow`.
+  /// The matching rule; nil if only `--custom-layers allow` admits the layer.
   let rule: CustomLayerRule?
-  /// Whether the rule is derived from the class's name rather than given by the user.
+  /// Whether the rule follows from the class name rather than from the user's rules.
   var isAssumed = false
 
-  /// Fields about how the layer is stored, not what it does.
+  /// Fields that describe how the layer is stored, not what it computes.
   static let bookkeeping: Set<String> = [
     "name", "trainable", "dtype", "function", "function_type", "module", "output_shape",
     "output_shape_type", "output_shape_module", "batch_input_shape", "build_input_shape",
@@ -70,7 +70,7 @@ struct CustomConversion {
     }
   }
 
-  /// The assumed output of the layer: the shape that a Lambda states, or that of the first input.
+  /// The assumed output: a Lambda's declared shape, or else that of the input of highest rank.
   private func guess(_ inputs: [KerasTensor]) -> KerasTensor {
     var tensor = inputs.first { input in inputs.allSatisfy { $0.rank <= input.rank } } ?? inputs[0]
     tensor.isShapeAssumed = true
@@ -92,7 +92,7 @@ struct CustomConversion {
 }
 
 extension KerasTensor {
-  /// `[Seq, 1, C, H, W]`, if it is known.
+  /// `[Seq, 1, C, H, W]`; nil if any size is unknown.
   fileprivate var blobShape: [Int]? {
     guard !isShapeAssumed else { return nil }
     var shape = [1, 1, 1, 1, 1]
@@ -103,7 +103,7 @@ extension KerasTensor {
     return shape
   }
 
-  /// The tensor with a known shape, keeping its layout if that has all axes longer than 1.
+  /// The tensor with a known shape. Its layout is kept if it contains all axes longer than 1.
   fileprivate func with(blobShape: [Int]) -> KerasTensor {
     guard blobShape.count == 5, blobShape[1] == 1 else { return self }
     let layouts = [layout, .vector, .sequence, .image, .imageSequence]
@@ -120,7 +120,7 @@ extension KerasTensor {
 }
 
 extension CustomLayerRules {
-  /// The rule for a layer, which may be named without the models that contain it.
+  /// The rule for a layer; the rule may omit the names of the models that contain the layer.
   func rule(for subject: CustomLayerSubject, _ layer: ModelDefinition.Layer) -> CustomLayerRule? {
     if let rule = rule(for: subject) { return rule }
     guard layer.name != subject.layer else { return nil }

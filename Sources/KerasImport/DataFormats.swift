@@ -1,4 +1,4 @@
-/// For each node, the data format of the layers after it.
+/// The data format of the layers that follow each node.
 struct DataFormats {
   let preferred: [LayerConfiguration.DataFormat]
 
@@ -13,7 +13,7 @@ struct DataFormats {
         downstream[input.node] = wanted
       }
     }
-    // The output of a reshape takes the format of the layers after it; other layers have their own.
+    // A reshape takes the data format of the layers after it; other layers have their own.
     for index in own.indices where own[index] == nil { own[index] = downstream[index] }
     preferred = own.map { $0 ?? first ?? .channelsLast }
   }

@@ -1,9 +1,9 @@
 import TensorCore
 
-/// The shape of a model's input: the declared shape, with the sizes that the user fixes.
+/// The shape of a model's input: the declared shape, with the sizes that the user sets.
 struct InputShape {
   let sizes: [Int?]
-  /// The declared size of the batch, of which the network takes one item.
+  /// The declared batch size; the network accepts one item.
   let batch: Int?
   private let layer: String
 
@@ -62,7 +62,7 @@ struct InputShape {
   }
 }
 
-/// Shapes of features as Core ML declares them: `(C)` or `(C, H, W)`.
+/// The shapes of features as declared in Core ML: `(C)` or `(C, H, W)`.
 enum FeatureShape {
   static func input(_ tensor: KerasTensor, name: String, layer: String) throws -> [Int] {
     if tensor.layout.axes.isEmpty || tensor.layout == .indices { return [1] }
@@ -81,7 +81,7 @@ enum FeatureShape {
     return shape
   }
 
-  /// Any unknown size, which only a custom layer can cause, leaves out all of them.
+  /// The shape of an output; empty if any size is unknown, which only a custom layer can cause.
   static func output(_ tensor: KerasTensor) -> [Int] {
     if tensor.rank == 1 || tensor.layout == .indices { return [1] }
     let sizes = places(tensor).map { place in
@@ -90,7 +90,7 @@ enum FeatureShape {
     return sizes.contains(nil) ? [] : sizes.compactMap { $0 }
   }
 
-  /// `shape` with the length of the sequence of images, `(Seq, 1, C, H, W)`, if it is known.
+  /// `shape` as `(Seq, 1, C, H, W)` for a sequence of images, if its length is known.
   static func fixed(_ shape: [Int], _ tensor: KerasTensor) -> [Int] {
     guard shape.count == 3, tensor.rank == 5, let length = tensor.size(of: .sequence) else {
       return shape

@@ -1,8 +1,8 @@
 import ByteFormats
 import ImportSupport
 
-/// Layer classes that many models define in the same way. Their code is not in the file; they are
-/// recognized by their name together with their settings and weights.
+/// Layer classes that many models define in the same way. A file does not contain their code; they
+/// are recognized by name, settings and weights.
 enum FormulaClasses {
   private static let rules: [(classes: [String], fields: [String], rule: String)] = [
     (

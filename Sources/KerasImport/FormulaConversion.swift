@@ -1,15 +1,15 @@
 import Formulas
 import ImportSupport
 
-/// A layer that a formula replaces, because of a rule or because a Lambda was read as one.
+/// A layer replaced by a formula, because of a rule or because a Lambda's code was read.
 struct FormulaConversion {
   let formula: LayerFormula
 
-  /// The formula as shown in the plan.
+  /// The formula as the plan shows it.
   var text: String { formula.expression.description }
 
   func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
-    // Each element of the result depends on the elements in its place.
+    // An elementwise formula does not depend on how leading axes are grouped.
     let leading = call.inputs.lazy.compactMap(\.leading).first
     if let leading,
       !formula.expression.isElementwise || !formula.weights.isEmpty
@@ -59,10 +59,10 @@ struct FormulaConversion {
 extension KerasTensor {
   var placement: Placement { Placement(shape, [Placement.batch] + layout.axes.map(\.blobIndex)) }
 
-  /// Nil if there is no batch axis, or Core ML lacks an axis for each axis.
+  /// Nil without a batch axis, or if Core ML's blobs have too few axes.
   init?(blob: String, placement: Placement) {
     guard placement.places.first == Placement.batch else { return nil }
-    // Axes of size 1 go wherever there is room, the last ones first.
+    // Axes of size 1 go to any free index, starting from the last one.
     let order: [BlobAxis] = [.channel, .width, .height, .sequence]
     guard let places = placement.filled(order.map(\.blobIndex))?.dropFirst() else { return nil }
     let axes = places.compactMap { place in BlobAxis.allCases.first { $0.blobIndex == place } }

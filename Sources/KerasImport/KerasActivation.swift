@@ -1,7 +1,7 @@
 import CoreMLModel
 import ImportSupport
 
-/// Keras's functions as Core ML layers.
+/// Keras's activation functions as Core ML layers.
 enum KerasActivation: Sendable {
   case common(ActivationFormula)
   /// min(max(0, x), 6), with layers named as in coremltools
@@ -13,12 +13,12 @@ enum KerasActivation: Sendable {
   case logSoftmax
   /// a · sigmoid(b), where a and b are the halves of the last axis
   case glu
-  /// max(x − τ, 0) along the last axis. With the elements z in descending order and their
-  /// cumulative sums c, k is the number of i with 1 + i·zᵢ > cᵢ, and τ is (Σ cᵢ of these − 1) / k,
-  /// as in Keras.
+  /// max(x − τ, 0) along the last axis, as in Keras: with z the elements in descending order and c
+  /// their cumulative sums, k is the number of i with 1 + i·zᵢ > cᵢ, and τ = (Σ cᵢ − 1) / k over
+  /// these i.
   case sparsemax
 
-  /// Nil for a function that this version lacks and that a user may have defined under this name.
+  /// Nil for a function that this version lacks, which may be a user's function of the same name.
   init?(_ name: String, version: KerasVersion) {
     let dialects: [(ActivationFormula.Dialect, isSpoken: Bool)] = [
       (.keras3, version.isAtLeast(3, 0)), (.keras2, version.isAtLeast(2, 13)),
@@ -32,18 +32,18 @@ enum KerasActivation: Sendable {
     self = first
   }
 
-  /// Functions beside those of `ActivationFormula`.
+  /// Functions that `ActivationFormula` does not contain.
   private static let own: [ActivationFormula.Dialect: [String: KerasActivation]] = [
     .keras: ["relu6": .relu6, "softmax": .softmax, "selu": .selu],
     .keras3: ["log_softmax": .logSoftmax, "glu": .glu, "sparsemax": .sparsemax],
   ]
 
-  /// The names of each function in Keras's versions, the usual one first.
+  /// The names of each function in all versions of Keras, the most common name first.
   static let names: [[String]] =
     own.values.flatMap(\.keys).sorted().map { [$0] }
     + ActivationFormula.all.map { $0.names(in: .keras, .tensorFlow, .keras2, .keras3) }
 
-  /// Packages whose functions with these names are the usual ones.
+  /// Packages whose functions with these names are the same as Keras's.
   static let packages: Set<String> = [
     "Addons", "kecam", "kecam/common", "kecamCommon", "keras_cv", "keras_hub", "keras_nlp", "Text",
     "Vision",

@@ -2,7 +2,7 @@ import CoreMLModel
 import ImportSupport
 import TensorCore
 
-/// One run of the conversion, node by node.
+/// One conversion of a model, node by node.
 package struct KerasConversion: SourceConversion {
   private let source: KerasSource
   private(set) var options: ConversionOptions
@@ -11,14 +11,14 @@ package struct KerasConversion: SourceConversion {
   private let formats: [LayerConfiguration.DataFormat]
   private var handlers: [NodeConversion?] = []
   private var weights: [ObjectIdentifier: [StoredWeight]] = [:]
-  /// Outputs of each node; nil until it is converted.
+  /// The outputs of each node; nil until it is converted.
   private var tensors: [[KerasTensor]?]
-  /// The blobs of the model's outputs for the states of recurrent nodes.
+  /// The blobs of the model's state outputs, by recurrent node.
   private var states: [Int: [String]] = [:]
   private var problems: [ModelError] = []
-  /// Why layers have no handler, by their index.
+  /// The reasons why layers have no handler, by layer index.
   private var refusals: [Int: ModelError] = [:]
-  /// Nodes whose shapes depend on that of another, which is assumed.
+  /// Nodes whose shapes depend on the assumed shape of another node.
   private var guesses: [Int: Int] = [:]
   var network: KerasWriter
   package var plan: [PlanEntry] { network.plan }
@@ -49,7 +49,7 @@ package struct KerasConversion: SourceConversion {
       do { try assignWeights() } catch  where options.isPlan { nameWeights() }
       imported.inputs = try addInputs()
     } catch {
-      // Unsupported layers are reported before errors that follow from them.
+      // Errors of unsupported layers take precedence over errors that follow from them.
       throw UnsupportedLayers.error(problems) ?? error
     }
     for index in graph.nodes.indices where tensors[index] == nil { convert(index) }
@@ -72,7 +72,7 @@ package struct KerasConversion: SourceConversion {
     imported.sourceBlobs = graph.sourceBlobs(
       tensors, states: states, outputs: imported.outputs.map(\.name))
     imported.trainableParameterCount = source.weights == nil ? nil : trainableParameters
-    // The states follow, under their own names.
+    // The states are appended under their own names.
     try imported.rename(
       inputs: Array(options.inputNames.prefix(imported.inputs.count)),
       outputs: Array(options.outputNames.prefix(imported.outputs.count)))
@@ -180,7 +180,7 @@ package struct KerasConversion: SourceConversion {
     }
   }
 
-  /// Gives every layer the names of its weights, without values.
+  /// Gives every layer its weights' names, without values.
   private mutating func nameWeights() {
     for (node, handler) in zip(graph.nodes, handlers) {
       weights[ObjectIdentifier(node.layer)] =
@@ -278,7 +278,7 @@ package struct KerasConversion: SourceConversion {
     }
   }
 
-  /// Notes in the plan why a node is not converted, and goes on with its first input.
+  /// Records in the plan why a node is not converted, and lets it pass on its first input.
   private mutating func refuse(_ index: Int, _ error: ModelError, _ inputs: [KerasTensor]) {
     let node = graph.nodes[index]
     var refusal = LayerRefusal(error, node.layer, weights[ObjectIdentifier(node.layer)] ?? [])
@@ -290,7 +290,7 @@ package struct KerasConversion: SourceConversion {
     tensors[index] = [KerasTensor](repeating: result, count: node.outputCount)
   }
 
-  /// The mask that a layer is given by the model's author: one number for each step.
+  /// The mask that the model passes to a layer: one number per step.
   private mutating func mask(_ node: KerasGraph.Node) -> StepMask? {
     guard node.masks.count == 1, !node.inputs.isEmpty else { return nil }
     let reference = node.masks[0]
@@ -301,7 +301,7 @@ package struct KerasConversion: SourceConversion {
     return .given(outputs[reference.tensor])
   }
 
-  /// Converts a node that only masks need, after the nodes that it depends on.
+  /// Converts a node that only masks need, and all nodes that it depends on.
   private mutating func convertAll(upTo index: Int) {
     var needed: Set<Int> = [index]
     for node in (0...index).reversed() where needed.contains(node) {
@@ -322,7 +322,7 @@ package struct KerasConversion: SourceConversion {
 
   private mutating func addInputs() throws -> [ImportedFeature] {
     try require(!graph.inputs.isEmpty, "the model has no inputs")
-    // Inputs to lookup tables are sequences of indices.
+    // Inputs of embeddings are sequences of indices.
     let indices = Set(
       graph.nodes.filter { EmbeddingLayer.isLookup($0.layer) }.flatMap { $0.inputs.map(\.node) })
     return try graph.inputs.enumerated().map { position, index in
@@ -361,7 +361,7 @@ package struct KerasConversion: SourceConversion {
       try tensor.requireAllAxes(ofOutput: position, node)
       tensor = network.standard(tensor, for: "")
       if !taken.insert(tensor.blob).inserted {
-        // A blob is an input or a single output, so this one needs a copy.
+        // A blob can be only one input or output, so this output gets a copy.
         tensor.blob = network.add(
           "\(node.name)_copy\(position + 1)", Activation(.linear(alpha: 1, beta: 0)),
           [tensor.blob])

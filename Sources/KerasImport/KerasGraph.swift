@@ -2,8 +2,8 @@ import CoreMLModel
 import ImportSupport
 import TensorCore
 
-/// The model with all nested models unfolded and every call of a shared layer on its own, in an
-/// order in which every node follows its inputs.
+/// The model with nested models expanded and a separate node for every call of a shared layer.
+/// Every node comes after its inputs.
 struct KerasGraph: Sendable {
   struct Reference: Sendable, Equatable {
     var node: Int
@@ -11,14 +11,14 @@ struct KerasGraph: Sendable {
   }
 
   struct Node: Sendable {
-    /// Name of the Core ML layer.
+    /// The name of the Core ML layer.
     var name: String
     var layer: ModelDefinition.Layer
-    /// Identifies the layer among all of its calls.
+    /// The index of the layer, which all of its calls share.
     var layerIndex: Int
     var inputs: [Reference]
     var arguments = CallArguments()
-    /// Number of outputs that other nodes use.
+    /// The number of outputs that other nodes use.
     var outputCount = 1
     /// The masks passed to the call.
     var masks: [Reference] = []
@@ -27,16 +27,16 @@ struct KerasGraph: Sendable {
   }
 
   var nodes: [Node] = []
-  /// Nodes of the model's inputs.
+  /// The nodes of the model's inputs.
   var inputs: [Int] = []
   var outputs: [Reference] = []
-  /// The keys of a dictionary of inputs, or the names of the input layers.
+  /// The dictionary keys of the inputs, or else the names of the input layers.
   private(set) var inputNames: [String] = []
-  /// The keys of a dictionary of outputs, in the order of the file, or the names of the output layers.
+  /// The dictionary keys of the outputs, in file order, or else the names of the output layers.
   private(set) var outputNames: [String] = []
   /// Whether the outputs are a dictionary.
   private(set) var hasOutputKeys = false
-  /// All layers, once each, in the order of the configuration.
+  /// All layers, each once, in the order of the configuration.
   var layers: [ModelDefinition.Layer] = []
 
   init(_ definition: ModelDefinition) throws {
@@ -56,7 +56,7 @@ struct KerasGraph: Sendable {
     outputNames = names(definition.outputs)
     if areNames(definition.outputKeys, of: outputs.count) {
       hasOutputKeys = true
-      // Keras flattens a dictionary by its sorted keys.
+      // Keras flattens a dictionary in the order of its sorted keys.
       let sorted = definition.outputKeys.sorted()
       outputNames = definition.outputKeys
       self.outputs = outputNames.map { outputs[sorted.firstIndex(of: $0) ?? 0] }
@@ -74,7 +74,7 @@ struct KerasGraph: Sendable {
 
   private init() {}
 
-  /// The options with a name for each input and output.
+  /// The options with a name for every input and output.
   func naming(_ options: ConversionOptions, notes: inout [String]) -> ConversionOptions {
     let isNumbered = options.usesReferenceNames
     return options.naming(
@@ -83,7 +83,7 @@ struct KerasGraph: Sendable {
         ? FeatureNames.output.numbered(outputs.count) : outputNames, notes: &notes)
   }
 
-  /// A subclassed model gives all that its `call` returns; its options have a name for each.
+  /// Makes all results of a subclassed model's `call` outputs, and names them in the options.
   mutating func outputs(
     of definition: ModelDefinition, _ tensors: [[KerasTensor]?], _ options: ConversionOptions,
     notes: inout [String]
@@ -96,11 +96,11 @@ struct KerasGraph: Sendable {
     return naming(options, notes: &notes)
   }
 
-  /// Keras 3 records the operations that compute the masks of `Embedding` and `Masking` and passes
-  /// the results to layers as an argument. Here, tensors carry their masks.
+  /// Removes the operations that compute the masks of `Embedding` and `Masking`. Keras 3 records
+  /// them and passes their results to layers as an argument; here, tensors carry their masks.
   private mutating func leaveMasksOut() {
     for index in nodes.indices where !nodes[index].layer.isOperation {
-      // Softmax is the only layer that takes a mask the same way as its input.
+      // Only Softmax takes a mask as a second input.
       if nodes[index].layer.className == "Softmax" { continue }
       let positions = nodes[index].arguments.keywords["mask"]?.tensors ?? []
       let count = nodes[index].inputs.count
@@ -224,7 +224,7 @@ struct KerasGraph: Sendable {
         var name = prefix + layer.name
         let inputs = try inputs.map { try resolve($0) }
         if layer.calls.count > 1 {
-          // Two equal calls are one.
+          // Equal calls share a node.
           let key = SharedCall(layer: call.layer, inputs: layer.calls[call.call].inputs)
           for other in emitted[key] ?? []
           where layer.calls[other].arguments == layer.calls[call.call].arguments {

@@ -4,7 +4,7 @@ import TensorCore
 
 /// Converts Keras models to Core ML.
 package enum KerasImporter {
-  /// Converts a model. If layers are not supported, the error names all of them.
+  /// Converts a model. The error lists all unsupported layers.
   package static func convert(
     _ source: KerasSource, options: ConversionOptions = ConversionOptions()
   ) throws -> ConversionResult {

@@ -1,21 +1,21 @@
 import LibC
 
-/// How TensorFlow resizes an image: each row and column of the result is a weighted sum of those of
-/// the image, with factors that depend only on the sizes (tensorflow/core/kernels/image).
+/// TensorFlow's image resizing: each row and column of the result is a weighted sum of those of the
+/// image, with weights that depend only on the sizes (tensorflow/core/kernels/image).
 enum KerasInterpolation: String, Sendable {
-  /// Nearest neighbor as in TensorFlow 1: the element at ⌊position · scale⌋. No configuration names
-  /// it.
+  /// Nearest neighbor as in TensorFlow 1: the element at ⌊index · scale⌋. No configuration refers
+  /// to it by name.
   case nearestBelow = "⌊nearest⌋"
-  /// The same with what is between two elements, and both from the first element to the last one.
+  /// Bilinear as in TensorFlow 1, at index · scale, without half-pixel centers.
   case bilinearBelow = "⌊bilinear⌋"
   case nearestOfCorners = "nearest, corners aligned"
   case bilinearOfCorners = "bilinear, corners aligned"
   case nearest, bilinear, bicubic, area, lanczos3, lanczos5, gaussian, mitchellcubic
 
-  /// The factors, `[output][input]`; each row is computed when it is read.
+  /// The weights, `[output][input]`; each row is computed when it is read.
   ///
-  /// - Parameter isSmoothed: whether each element of a smaller image depends on all those that it
-  ///   stands for, as with `antialias`.
+  /// - Parameter isSmoothed: whether each element of a smaller image depends on all elements that
+  ///   it covers, as with `antialias`.
   func matrix(
     from input: Int, to output: Int, isSmoothed: Bool = false
   ) -> some Sequence<[Double]> {
@@ -66,7 +66,7 @@ enum KerasInterpolation: String, Sendable {
     }
   }
 
-  /// Keys's kernel with a = −½, from a table of 1024 steps as in TensorFlow.
+  /// Adds Keys's kernel with a = −½, from a table of 1024 steps as in TensorFlow.
   private static func addCubic(at place: Double, to factors: inout [Double]) {
     let below = place.rounded(.down)
     let steps = 1024.0

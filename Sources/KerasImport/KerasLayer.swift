@@ -2,16 +2,16 @@ import ImportSupport
 
 /// The settings and weights of some classes of Keras layers, and their conversion.
 protocol KerasLayer: Sendable {
-  /// The classes that this type reads.
+  /// The classes that this type converts.
   static var classes: [SourceLayer] { get }
   /// Whether the layer does nothing at inference and is left out.
   static var vanishes: Bool { get }
   static var maskPolicy: MaskPolicy { get }
-  /// Whether the configuration determines which weights are stored.
+  /// Whether the configuration determines the layer's weights.
   static var hasKnownWeights: Bool { get }
   init(_ configuration: LayerConfiguration) throws
   var leadingAxes: LeadingAxesPolicy { get }
-  /// Names of the weights in the order in which Keras stores them.
+  /// The names of the weights in Keras's storage order.
   var weights: [WeightSlot] { get }
   /// Adds the Core ML layers to the network.
   func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor]
@@ -27,7 +27,7 @@ extension KerasLayer {
 }
 
 extension SourceLayer {
-  // Text shared by several rows.
+  // Text that several rows share.
   static let dataFormat =
     "`data_format` (Keras 1 `dim_ordering`): wrapped in permutes if it differs"
   static let unrolled = "unrolled steps"
@@ -50,7 +50,7 @@ struct WeightSlot: Sendable, Equatable {
 }
 
 extension KerasTensor {
-  /// The axes except the batch in another order, without moving elements.
+  /// Reorders the axes after the batch without moving elements.
   func reordered(_ order: [Int]) -> KerasTensor {
     var result = self
     result.shape = [shape[0]] + order.map { shape[$0] }
@@ -58,7 +58,7 @@ extension KerasTensor {
     return result
   }
 
-  /// Two axes exchanged, without moving elements.
+  /// Swaps two axes without moving elements.
   func exchanging(_ a: Int, _ b: Int) -> KerasTensor {
     var result = self
     result.shape.swapAt(a, b)
@@ -66,7 +66,7 @@ extension KerasTensor {
     return result
   }
 
-  /// The same tensor in another blob.
+  /// The same tensor with another blob.
   func with(_ blob: String) -> KerasTensor {
     var result = self
     result.blob = blob

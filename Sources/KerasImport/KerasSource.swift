@@ -2,21 +2,21 @@ import ByteFormats
 import HDF5Reader
 import TensorCore
 
-/// A Keras model that has been read: its architecture, and where its weights are.
+/// A Keras model as read from its files: its architecture, and the location of its weights.
 public struct KerasSource: Sendable {
   package let path: String
   let version: KerasVersion
-  /// Whether the model comes with weights.
+  /// Whether the model has weights.
   package var hasWeights: Bool { weights != nil }
-  /// 1, 2 or 3: the version of Keras that wrote it, guessed where the file does not say.
+  /// Keras's major version, 1, 2 or 3, which is inferred if the file does not state it.
   package var majorVersion: Int { version.isKeras1 ? 1 : version.isAtLeast(3, 0) ? 3 : 2 }
-  /// The same in full where the file says it.
+  /// The full version if the file states it, or else the major version.
   package var versionText: String { version.isKnown ? version.text : String(majorVersion) }
   let definition: ModelDefinition
   let weights: (any KerasWeights)?
   /// The weights file, if it differs from the architecture file.
   package let weightsPath: String?
-  /// Loss and optimizer, if the model was saved with them.
+  /// The loss and optimizer, if the model was saved with them.
   let training: JSONValue?
   /// The source files, if a function in one of them builds the network.
   var files: PythonFiles?
@@ -42,7 +42,7 @@ extension KerasSource {
   /// `model.py:build_model(width=32)`.
   package static func isModelFunction(_ text: String) -> Bool { ModelFunction(text) != nil }
 
-  /// Whether the file says how a network is built, whatever else it holds.
+  /// Whether the file contains an architecture, whatever else it contains.
   package static func hasArchitecture(_ path: String) -> Bool {
     guard let configuration = try? KerasFile(path, access: .isolated).configuration else {
       return false
@@ -50,10 +50,10 @@ extension KerasSource {
     return configuration["class_name"] != nil || configuration["config"] != nil
   }
 
-  /// Reads a whole model, from HDF5 or a `.keras` archive; an architecture JSON file, or a function of a
-  /// source file, with a file of weights; or the architecture of one file with the weights of another.
+  /// Reads a complete HDF5 file or `.keras` archive; or combines the weights of one file with the
+  /// architecture of another one, of a JSON file, or of a function in a source file.
   ///
-  /// - Parameter sources: other source files that the function's file imports.
+  /// - Parameter sources: further source files that the function's file imports.
   /// - Throws: `ModelError` with the file and the layer.
   package static func load(
     _ path: String, weights weightsPath: String? = nil, sources: [String] = [],
@@ -68,7 +68,7 @@ extension KerasSource {
       let other = try weightsPath.map { path in
         try inFile(path) { try KerasFile(path, access: access) }
       }
-      // An architecture without a version takes the version of the weights.
+      // An architecture without a version gets the version of its weights.
       func setting(_ name: String) -> String? {
         file.setting(name) ?? configuration[name]?.string ?? other?.setting(name)
       }
@@ -91,7 +91,7 @@ extension KerasSource {
       try inFile(path) { try KerasFile(path, access: access) }
     }
     let weights = try other.map { other in try inFile(other.path) { try other.weights } } ?? nil
-    // Files by objects, without a version, are those of Keras 3 or of Keras 2.12 and later.
+    // Files that group weights by object and state no version are from Keras 3, or 2.12 and later.
     var text = other?.setting("keras_version")
     if weights == nil { text = "3.0" }
     if let objects = weights as? ObjectWeights {

@@ -1,11 +1,11 @@
 import ByteFormats
 
-/// The version that wrote a model, such as `1.2.2`, `2.2.4`, `2.2.4-tf` or `2.15.0`.
+/// The version of Keras that wrote a model, such as `1.2.2`, `2.2.4`, `2.2.4-tf` or `2.15.0`.
 struct KerasVersion: Sendable {
   var text: String
   /// `tensorflow`, `theano`, `cntk`; nil if the file does not say.
   var backend: String?
-  /// Whether the file states the version; otherwise it is guessed from how the layers are written.
+  /// Whether the file states the version; otherwise, it is inferred from the configuration.
   let isKnown: Bool
   private let numbers: [Int]
   /// What reads the layers of a class; nil for an unknown class. Layers that contain others find their
@@ -49,7 +49,7 @@ struct KerasVersion: Sendable {
     return traits.contains(.keras1) ? [1, 2] : []
   }
 
-  /// Traits that only some versions write, in a model's layers and in nested models.
+  /// Traits of a model's layers, including nested models, that only some versions write.
   private static func traits(_ json: JSONValue, depth: Int) -> Traits {
     var traits: Traits = []
     if json["module"] != nil || json["registered_name"] != nil { traits.insert(.archive) }
@@ -72,7 +72,7 @@ struct KerasVersion: Sendable {
   }
 
   var isKeras1: Bool { numbers.first.map { $0 < 2 } ?? false }
-  /// Keras as a part of TensorFlow, or a later Keras that only runs on it.
+  /// Whether this is tf.keras, or a later Keras that runs only on TensorFlow.
   var isTensorFlowKeras: Bool { text.hasSuffix("-tf") || isAtLeast(2, 4) }
 
   func isAtLeast(_ major: Int, _ minor: Int) -> Bool {
@@ -80,7 +80,7 @@ struct KerasVersion: Sendable {
     return first > major || first == major && (numbers.count > 1 ? numbers[1] : 0) >= minor
   }
 
-  /// TensorFlow 2, which resizes bilinearly with half-pixel centers.
+  /// Whether this runs on TensorFlow 2, which resizes bilinearly with half-pixel centers.
   var isTensorFlow2: Bool { isTensorFlowKeras && isAtLeast(2, 3) || isAtLeast(2, 4) }
 
   /// Whether TimeDistributed passes masks to its layer.

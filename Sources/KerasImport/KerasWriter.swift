@@ -4,31 +4,31 @@ import ImportSupport
 /// Collects the Core ML layers of the converted Keras layers.
 struct KerasWriter: LayerWriting {
   var writer: LayerWriter
-  /// States that recurrent layers exchange with the model's user, with their sizes.
+  /// The states of recurrent layers that become inputs and outputs of the model, and their sizes.
   private(set) var stateInputs: [(blob: String, units: Int)] = []
   private(set) var stateOutputs: [(blob: String, units: Int)] = []
   let version: KerasVersion
   let rules: CustomLayerRules
-  /// The latest version of the specification whose layers may be used.
+  /// The latest specification version whose layers may be used.
   let maximumVersion: Int
-  /// Whether GRU's reset gate may apply after the product, which only programs can say.
+  /// Whether GRU's reset gate may apply after the product, which only ML Programs support.
   let resetsAfter: Bool
-  /// Whether layers depend on the lengths of sequences of images.
+  /// Whether any layer depends on the lengths of sequences of images.
   var fixesSequences = false
-  /// Whether layers are converted for each step of a sequence, which has Core ML's sequence axis.
+  /// Whether layers run on each step of a sequence, which occupies Core ML's sequence axis.
   var isStepwise = false
-  /// The sizes of the batch that inputs declare, nil for one that declares none.
+  /// The batch sizes that the inputs declare; nil for an input that declares none.
   var batches: Set<Int?> = []
-  /// The size that all inputs declare; operations may state it as a number.
+  /// The batch size that all inputs declare; operations may state it as a number.
   var declaredBatch: Int? { batches.count == 1 ? batches.first ?? nil : nil }
-  /// Masks computed so far.
+  /// The masks computed so far.
   var masks: [String: KerasTensor] = [:]
-  /// Names of the layers that Core ML can train and that are trainable in the source.
+  /// The names of layers that are trainable in the source and that Core ML can train.
   private(set) var trainableLayers: Set<String> = []
   var maskCount = 0
-  /// What is wrong with a tensor that a layer takes for one of other axes.
+  /// The error of a layer whose input has the wrong rank.
   private var misfit: String?
-  /// Names in the model that tf.keras gives to the first layer of a kind.
+  /// Layer names in this model that tf.keras gives to the first layer of a class, such as `lstm`.
   var numberedFromZero: [String] = []
 
   init(
@@ -43,7 +43,7 @@ struct KerasWriter: LayerWriting {
     writer = LayerWriter(onVisit: onVisit)
   }
 
-  /// Adds a note to the plan about the layers added since the last entry.
+  /// Records the layers added since the last entry in the plan, and whether they are trainable.
   mutating func finish(_ name: String, _ className: String, isTrainable: Bool) {
     for layer in finish(name, className) where isTrainable {
       let weights =
@@ -60,9 +60,9 @@ struct KerasWriter: LayerWriting {
     misfit = nil
   }
 
-  /// The prefix of the names of a layer's states: the layer's name, as in coremltools, which reads
-  /// only networks of Keras 2.2. Keras numbers unnamed layers from 1, as in `lstm_1`; tf.keras
-  /// calls the first `lstm` and the second `lstm_1`, which become `lstm_1` and `lstm_2`.
+  /// The prefix of a layer's state names: the layer's name, as in coremltools, which reads only
+  /// networks of Keras 2.2. Keras numbers unnamed layers from 1, as in `lstm_1`; tf.keras names the
+  /// first one `lstm` and the second `lstm_1`, which become `lstm_1` and `lstm_2`.
   func stateName(_ layer: String) -> String {
     for kind in numberedFromZero where layer.hasPrefix(kind) {
       if layer == kind { return kind + "_1" }
@@ -74,14 +74,14 @@ struct KerasWriter: LayerWriting {
     return layer
   }
 
-  /// Adds an optional input of the model.
+  /// Adds an optional input to the model.
   mutating func addStateInput(_ name: String, units: Int) -> String {
     let blob = reserve(name)
     stateInputs.append((blob, units))
     return blob
   }
 
-  /// Adds a recurrent layer with its output, and its states as outputs of the model.
+  /// Adds a recurrent layer with one output, and with its states as outputs of the model.
   mutating func add(
     _ name: String, _ parameters: any LayerParameters, _ inputs: [String], states: [String],
     units: Int
@@ -91,21 +91,21 @@ struct KerasWriter: LayerWriting {
     return outputs
   }
 
-  /// Makes a state that layers have computed an output of the model.
+  /// Makes a computed state an output of the model.
   mutating func addStateOutput(_ blob: String, _ name: String, units: Int) {
     let copy = add(name, Activation(.linear(alpha: 1, beta: 0)), [blob], to: name)
     stateOutputs.append((copy, units))
   }
 
-  /// - Throws: if the layer has taken a tensor for one of other axes.
+  /// - Throws: an error if `relaid` has received a tensor with the wrong rank.
   mutating func requireRanks(_ call: LayerCall) throws {
     guard let misfit else { return }
     self.misfit = nil
     throw call.error(misfit)
   }
 
-  /// The same tensor in another layout, through a permute layer if the layouts differ. One of
-  /// another number of axes makes `requireRanks` fail.
+  /// The tensor in another layout, with a permute layer if the layouts differ. A tensor with the
+  /// wrong rank makes `requireRanks` throw.
   mutating func relaid(
     _ tensor: KerasTensor, to layout: TensorLayout, for name: String
   ) -> KerasTensor {
@@ -133,7 +133,7 @@ struct KerasWriter: LayerWriting {
     return result
   }
 
-  /// Adds a layer that works along the channels, for which `axis` takes their place.
+  /// Adds a layer that works along the channels, applied to `axis` instead.
   mutating func add(
     _ name: String, _ layer: any LayerParameters, to tensor: KerasTensor, along axis: Int
   ) -> KerasTensor {
@@ -142,7 +142,7 @@ struct KerasWriter: LayerWriting {
     }
   }
 
-  /// Moves `axis` (Keras's index, with batch 0) to Core ML's channels for `body`, and back
+  /// Moves `axis` (Keras's index, counting the batch) to Core ML's channels for `body`, and back
   /// afterward.
   mutating func withChannelAxis(
     _ axis: Int, of inputs: [KerasTensor], for name: String,

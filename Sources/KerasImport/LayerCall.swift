@@ -3,18 +3,18 @@ import TensorCore
 
 /// One call of a layer.
 struct LayerCall: Sendable {
-  /// Name of the Core ML layer.
+  /// The name of the Core ML layer.
   let name: String
   let className: String
   var inputs: [KerasTensor]
   let version: KerasVersion
   /// The layer's weights in Keras's order.
   let weights: [StoredWeight]
-  /// Preferred layout of an image for the layers downstream, if the layer can choose.
+  /// The image layout that layers downstream prefer, for a layer that can choose.
   let preferredImage: LayerConfiguration.DataFormat
-  /// The file of the weights, if the architecture is in another.
+  /// The weights file, if the architecture is in another file.
   var weightsPath: String?
-  /// The source of weights when there is no weights file.
+  /// The source of weights if there is no weights file.
   var missingWeights: MissingWeights?
   /// All arguments of the call, including `inputs`.
   var arguments = CallArguments()
@@ -42,10 +42,10 @@ struct LayerCall: Sendable {
     return try inFile(weightsPath) { try stored(name, shape) }
   }
 
-  /// A weight with a number for each element of `tensor`, but one along shared axes.
+  /// A weight with one value per element of `tensor`, and with length 1 along shared axes.
   ///
   /// Keras 1 does not store `shared_axes`. If none are stated, they follow from the shape of the
-  /// first weight: its last axes are the tensor's last ones, and each of its sizes is 1 or the
+  /// first weight, which aligns with the tensor's last axes: each of its sizes is 1 or the
   /// tensor's.
   func elementWeight(
     _ name: String, of tensor: KerasTensor, sharedAxes: [Int]
@@ -64,7 +64,7 @@ struct LayerCall: Sendable {
     return values.shaped(ones + values.shape)
   }
 
-  /// A stored number for each channel, or the same number for all.
+  /// A stored value per channel, or the default for all channels.
   func numbers(
     _ name: String, _ channels: Int, isStored: Bool, default standard: Float
   ) throws -> [Float] {
@@ -113,7 +113,7 @@ struct LayerCall: Sendable {
     error(message, code: .unsupported, hint: hint)
   }
 
-  /// - Throws: `.malformed`, or another code, unless the condition holds.
+  /// - Throws: `.malformed`, or `code`, unless the condition holds.
   func require(
     _ condition: Bool, _ message: @autoclosure () -> String, code: ModelError.Code = .malformed,
     hint: String? = nil
@@ -133,7 +133,7 @@ struct LayerCall: Sendable {
       hint: "fix it with \(setting: "inputShape")")
   }
 
-  /// Some sizes of a tensor, which must all be known.
+  /// The given sizes of a tensor, all of which must be known.
   func known(_ sizes: some Collection<Int?>, of tensor: KerasTensor) throws -> [Int] {
     let known = sizes.compactMap { $0 }
     guard known.count == sizes.count, !tensor.isShapeAssumed else { throw unknownSize(of: tensor) }

@@ -2,7 +2,7 @@ import ByteFormats
 import TensorCore
 
 extension ModelDefinition.Layer {
-  /// - Parameter name: the name of one of its calls.
+  /// - Parameter name: the name of one of the layer's calls.
   func configuration(_ name: String, _ version: KerasVersion) -> LayerConfiguration {
     LayerConfiguration(name: name, className: className, fields: fields, version: version)
   }
@@ -20,13 +20,13 @@ struct LayerConfiguration: Sendable {
   let name: String
   /// The class as shown in messages, such as `TimeDistributed(Conv2D)`.
   let className: String
-  /// The class used for reading, such as `Conv2D`.
+  /// The class that determines how the fields are read, such as `Conv2D`.
   let kind: String
   var fields: JSONObject
   let version: KerasVersion
   let reads = FieldReads()
 
-  /// - Parameter kind: the innermost class of `className` unless it is given.
+  /// - Parameter kind: by default, the innermost class of `className`.
   init(
     name: String, className: String, kind: String? = nil, fields: JSONObject,
     version: KerasVersion
@@ -39,10 +39,10 @@ struct LayerConfiguration: Sendable {
       kind ?? className.split(separator: "(").last.map { String($0.filter { $0 != ")" }) } ?? ""
   }
 
-  /// The number of axes in the class name, such as 2 for `Conv2D`.
+  /// The number of spatial axes according to the class name, such as 2 for `Conv2D`.
   var dimensions: Int { ["1D", "2D", "3D"].firstIndex { kind.contains($0) }.map { $0 + 1 } ?? 2 }
 
-  /// The first of the fields that is present and not null.
+  /// The first of these fields that is present and not null.
   func field(_ names: String...) -> (name: String, value: JSONValue)? { field(names) }
 
   func field(_ names: [String]) -> (name: String, value: JSONValue)? {
@@ -68,7 +68,7 @@ struct LayerConfiguration: Sendable {
     return number
   }
 
-  /// - Parameter minimum: what Keras refuses numbers below.
+  /// - Parameter minimum: the smallest number that Keras accepts.
   func double(
     _ names: String..., default standard: Double? = nil, atLeast minimum: Double = -.infinity,
     atMost maximum: Double = .infinity
@@ -108,7 +108,7 @@ struct LayerConfiguration: Sendable {
     return try ints(name, value)
   }
 
-  /// A whole number or a list of them.
+  /// An integer or a list of integers.
   func ints(_ name: String, _ value: JSONValue) throws -> [Int] {
     let elements =
       value.int.map { [.int($0)] } ?? value.array ?? value["items"]?.array
@@ -127,7 +127,7 @@ struct LayerConfiguration: Sendable {
     return value > 0 ? value : nil
   }
 
-  /// `count` whole numbers; a single number is repeated.
+  /// `count` integers; a single integer is repeated.
   func sizes(
     _ names: String..., count: Int, default standard: [Int]? = nil, atLeast minimum: Int = 1
   ) throws -> [Int] {

@@ -1,17 +1,17 @@
 import ImportSupport
 import TensorCore
 
-/// Matches the weights of files that group them by layer.
+/// Matches weights to layers in files that group weights by layer.
 ///
-/// Keras stores the weights of each outermost layer in a group with its name. A nested model has
-/// one group with the trainable weights of its layers in order, followed by the others. As in
-/// Keras, weights are identified by their order, not by their names.
+/// Keras stores the weights of each outermost layer in a group named after it. The group of a
+/// nested model contains the trainable weights of its layers in order, followed by the others. As
+/// in Keras, weights are identified by order, not by name.
 struct LayerWeightMatching {
   private(set) var assignment = WeightAssignment()
   private var used: Set<String> = []
   private let source: any LayerWeights
   private let slots: (ModelDefinition.Layer) -> [WeightSlot]?
-  /// Group of each outermost layer.
+  /// The group of each outermost layer.
   private var groups: [String: String] = [:]
 
   init(
@@ -28,8 +28,8 @@ struct LayerWeightMatching {
     try assignment.check(leftOver: unused)
   }
 
-  /// Layers with a group: the outermost layers, and the layers of a nested model without a group,
-  /// as in Keras 1.
+  /// The layers that have a group: the outermost layers, and the layers of a nested model that has
+  /// no group, as in Keras 1.
   private func owners(_ definition: ModelDefinition, _ known: Set<String>) -> [ModelDefinition
     .Layer]
   {
@@ -39,7 +39,7 @@ struct LayerWeightMatching {
     }
   }
 
-  /// Pairs groups by name, or in order if the counts agree and names are missing or stand in another
+  /// Pairs groups by name, or in order if the counts agree and names are missing or in another
   /// order: Keras's `load_weights` goes by order.
   private mutating func pairGroups(_ definition: ModelDefinition) throws -> [String: String] {
     let known = Set(source.layerNames)
@@ -92,7 +92,7 @@ struct LayerWeightMatching {
     let leaves = leaves(model)
     let known = leaves.map { slots($0) }
     if known.contains(where: { $0 == nil }) {
-      // A custom layer gets all weights with its name.
+      // A custom layer gets all weights under its name.
       for leaf in leaves {
         let own = stored.filter {
           $0.storedName.split(separator: "/").dropLast().contains { $0 == leaf.name }

@@ -1,29 +1,29 @@
 import CoreMLModel
 import TensorCore
 
-/// Leading axes of a tensor that its blob keeps as one, the first after the batch: axes beyond the
-/// four that a blob has, and windows that a reshape has put into the batch.
+/// Leading axes of a tensor that its blob merges into the first axis after the batch: axes beyond
+/// the four of a blob, and windows that a reshape has moved into the batch.
 struct LeadingAxes: Equatable, Sendable {
-  /// Windows per item: Keras's batch is N · windows.
+  /// The number of windows per item: Keras's batch is N · windows.
   var windows = 1
-  /// Sizes of the axes after the batch.
+  /// The sizes of the axes after the batch.
   var sizes: [Int] = []
 }
 
 /// How a layer converts tensors with leading axes.
 enum LeadingAxesPolicy: Sendable {
-  /// Not at all.
+  /// It does not support them.
   case refuses
-  /// It works on other axes, so that the leading axes may be one.
+  /// It works on other axes, so the leading axes may be merged.
   case keeps
-  /// It works on images, so that the leading axes may be the steps of a sequence of images.
+  /// It works on images, so the leading axes may be the steps of a sequence of images.
   case steps
   /// It moves or regroups them itself.
   case decides
 }
 
 extension KerasTensor {
-  /// Keras's shape, with all leading axes.
+  /// Keras's shape, including all leading axes.
   var fullShape: [Int?] {
     guard let leading else { return shape }
     return [shape[0]] + leading.sizes + shape.dropFirst(2)
@@ -38,7 +38,7 @@ extension KerasTensor {
 }
 
 extension KerasWriter {
-  /// The same elements in Keras's order as `windows` items of these sizes per item of the batch.
+  /// Reshapes the elements in Keras's order to `windows` items with these sizes per batch item.
   mutating func regrouped(
     _ tensor: KerasTensor, windows: Int, _ sizes: [Int], _ name: String, _ call: LayerCall
   ) throws -> KerasTensor {
@@ -55,9 +55,9 @@ extension KerasWriter {
     return result
   }
 
-  /// Axes in another order; axis `i` of the result is axis `order[i]` of the tensor.
+  /// Permutes the axes: axis `i` of the result is axis `order[i]` of the tensor.
   ///
-  /// Neighboring axes that stay neighbors move as one. More than four move one after the other.
+  /// Axes that stay neighbors move as one block. With more than four blocks, one moves at a time.
   mutating func transposed(
     leading tensor: KerasTensor, _ order: [Int], _ call: LayerCall
   ) throws -> KerasTensor {
@@ -75,7 +75,7 @@ extension KerasWriter {
     func count(_ axes: some Sequence<Int>) throws -> Int {
       try checkedProduct(axes.map { $0 == 0 ? windows : sizes[$0 - 1] }, limit: Limits.dimension)
     }
-    // The blocks where they are, and where the next one has to go.
+    // The blocks in their current order; each iteration moves one block to its target index.
     var present = blocks.sorted { $0.lowerBound < $1.lowerBound }
     var result = tensor.gathered
     for (target, block) in blocks.enumerated() {
@@ -94,7 +94,7 @@ extension KerasWriter {
 }
 
 extension KerasWriter {
-  /// Converts a layer without the sequence axis, which comes first in the layout of its inputs.
+  /// Converts a layer without the sequence axis, which comes first in its inputs' layout.
   mutating func stepwise(_ layer: any KerasLayer, _ call: LayerCall) throws -> [KerasTensor] {
     let steps = call.inputs.lazy.compactMap { $0.shape[1] }.first
     let inputs = call.inputs.map { tensor in

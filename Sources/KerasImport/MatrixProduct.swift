@@ -2,11 +2,11 @@ import CoreMLModel
 import TensorCore
 
 extension KerasWriter {
-  /// a · b over the last axis of `a` and the second-to-last of `b`, for all axes before these: `[…,
-  /// m, k]` times `[…, k, n]`. There may be at most two axes before.
+  /// a · b for matrices in the last two axes, `[…, m, k]` times `[…, k, n]`, separately for each
+  /// index of up to two leading axes.
   ///
-  /// Before version 4, the specification lacks a product of two computed matrices: both are repeated
-  /// to `k × m × n`, multiplied and summed.
+  /// The specification lacks a product of two computed matrices before version 4: both are
+  /// broadcast to `k × m × n`, multiplied and summed.
   mutating func matrixProduct(
     _ a: KerasTensor, _ b: KerasTensor, _ name: String, _ call: LayerCall
   ) throws -> KerasTensor {
@@ -43,7 +43,7 @@ extension KerasWriter {
     _ a: KerasTensor, _ b: KerasTensor, _ shape: KerasTensor, _ name: String
   ) -> KerasTensor {
     let before: [BlobAxis] = a.rank == 4 ? [.sequence] : []
-    // k along the channels, m along the height, n along the width.
+    // k is along the channels, m along the height, n along the width.
     let left = relaid(a, to: TensorLayout(axes: before + [.height, .channel]), for: name + "_a")
     let right = relaid(b, to: TensorLayout(axes: before + [.channel, .width]), for: name + "_b")
     func repeated(_ blob: String, _ factors: [Int?], _ name: String) -> String {
@@ -60,12 +60,12 @@ extension KerasWriter {
     return result
   }
 
-  /// Exchanges the last two axes without moving elements.
+  /// Swaps the last two axes without moving elements.
   func transposed(_ tensor: KerasTensor) -> KerasTensor {
     tensor.exchanging(tensor.rank - 1, tensor.rank - 2)
   }
 
-  /// Softmax over an axis.
+  /// Softmax along an axis.
   mutating func softmax(_ tensor: KerasTensor, axis: Int, _ name: String) -> KerasTensor {
     add(name, Softmax(), to: tensor, along: axis)
   }

@@ -1,8 +1,8 @@
 import ByteFormats
 import TensorCore
 
-/// A model as its configuration describes it: layers, their calls, and the inputs and outputs. A
-/// Sequential is written out as a chain.
+/// A model as described by its configuration: layers, their calls, and the inputs and outputs. A
+/// Sequential model is expanded to a chain of calls.
 struct ModelDefinition: Sendable {
   /// One output of one call of a layer.
   struct Reference: Sendable, Hashable {
@@ -19,7 +19,7 @@ struct ModelDefinition: Sendable {
 
     init() {}
 
-    /// A call with only tensors.
+    /// A call whose only arguments are tensors.
     init(_ inputs: [Reference]) {
       self.inputs = inputs
       arguments.positional = [.list(inputs.indices.map { .tensor($0) })]
@@ -31,16 +31,16 @@ struct ModelDefinition: Sendable {
     let className: String
     let fields: JSONObject
     let calls: [Call]
-    /// Set if the layer is a model, or applies a model to each step of a sequence.
+    /// The nested model, if the layer is a model or applies one to each step of a sequence.
     let nested: ModelDefinition?
-    /// Whether this is an operation of Keras 3 rather than a layer; some operations have the names
-    /// of layers.
+    /// Whether this is an operation of Keras 3 rather than a layer; some operations and layers
+    /// share a name.
     let isOperation: Bool
-    /// Whether the file says that the class is not Keras's.
+    /// Whether the file states that the class is not Keras's.
     let isForeign: Bool
-    /// Whether it says that the class is Keras's.
+    /// Whether the file states that the class is Keras's.
     let isOfKeras: Bool
-    /// The class of the layer without the TimeDistributed added here.
+    /// The class of the layer inside a TimeDistributed that the converter has added.
     let innerClass: String?
 
     init(
@@ -75,7 +75,7 @@ struct ModelDefinition: Sendable {
 
     var isInput: Bool { className == "InputLayer" }
 
-    /// The declared shape, including the batch; nil if the layer does not declare one.
+    /// The declared shape, including the batch; nil if the layer declares none.
     var declaredShape: [Int?]? {
       for name in ["batch_input_shape", "batch_shape"] {
         if let shape = Self.shape(fields[name]) { return shape }
@@ -108,7 +108,7 @@ struct ModelDefinition: Sendable {
   var layers: [Layer] = []
   var inputs: [Reference] = []
   var outputs: [Reference] = []
-  /// The keys of dictionaries of inputs and outputs, in the order of the file.
+  /// The keys if inputs or outputs are dictionaries, in file order.
   var inputKeys: [String] = []
   var outputKeys: [String] = []
   /// Whether only its own code says what it computes: it has one layer beside its inputs, itself.
@@ -131,7 +131,7 @@ extension ModelDefinition {
 }
 
 extension ModelDefinition {
-  /// Shape of the only input.
+  /// The shape of the only input.
   var inputShape: [Int?]? {
     guard inputs.count == 1 else { return nil }
     let input = layers[inputs[0].layer]

@@ -2,13 +2,13 @@ import ByteFormats
 import ImportSupport
 import TensorCore
 
-/// What converts a node.
+/// The conversion of a node.
 enum NodeConversion {
   case known(any KerasLayer)
   case custom(CustomConversion)
   case python(PythonConversion)
 
-  /// The formula that the layer becomes.
+  /// The formula that replaces the layer, if any.
   var formula: String? {
     switch self {
     case .known: nil
@@ -17,7 +17,7 @@ enum NodeConversion {
     }
   }
 
-  /// The weights of the layer and, behind them, of a layer that is its activation.
+  /// The layer's weights, followed by those of a layer that is its activation.
   func slots(_ fields: JSONObject, _ version: KerasVersion) -> [WeightSlot]? {
     guard case .known(let layer) = self, type(of: layer).hasKnownWeights else { return nil }
     let activation = fields["activation"]
@@ -34,7 +34,7 @@ enum NodeConversion {
 }
 
 extension LayerRefusal {
-  /// What a rule for a layer with these weights can use.
+  /// Records the settings and weights that a rule for the layer can use.
   init(_ error: ModelError, _ layer: ModelDefinition.Layer, _ weights: [StoredWeight]) {
     self.init(error)
     for member in layer.fields.members where !CustomConversion.bookkeeping.contains(member.name) {
@@ -45,7 +45,7 @@ extension LayerRefusal {
 }
 
 extension KerasTensor {
-  /// The tensor with the shape that it is taken to have, so that layers behind it can be planned.
+  /// The tensor with its assumed shape treated as known, so that later layers can be planned.
   var assumed: KerasTensor {
     var tensor = self
     tensor.isShapeAssumed = false

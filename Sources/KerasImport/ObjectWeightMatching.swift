@@ -80,7 +80,7 @@ struct ObjectWeightMatching {
     return slots(layer).map { !$0.isEmpty } ?? false
   }
 
-  /// The layers of a model by the names of their groups, in order.
+  /// The layers of a model by group name, in order.
   private func byClass(_ model: ModelDefinition) -> [(String, [ModelDefinition.Layer])] {
     var names: [String] = []
     var layers: [String: [ModelDefinition.Layer]] = [:]
@@ -94,13 +94,13 @@ struct ObjectWeightMatching {
 
   // MARK: One layer
 
-  /// Attributes that contain layers, in the order in which the layer counts their weights.
+  /// Attributes that contain layers, in the order in which a layer numbers their weights.
   private static let order = [
     "cell", "cells", "layer", "forward_layer", "backward_layer", "query_dense", "key_dense",
     "gate_dense", "value_dense", "output_dense",
   ]
 
-  /// A layer's weights, followed by those of its nested layers.
+  /// The weights of a layer, followed by those of its nested layers.
   private static func weights(
     _ node: HDF5Node, _ configuration: JSONValue?, relativeTo path: String
   ) -> [StoredWeight] {
@@ -131,7 +131,7 @@ struct ObjectWeightMatching {
     return result
   }
 
-  /// The cells of a stack, whose groups are named only by class, in the order of the configuration.
+  /// The cells of a stack in the order of the configuration; their groups are named only by class.
   private static func cells(
     _ node: HDF5Node, _ configuration: JSONValue?
   ) -> [(HDF5Node, JSONValue?)] {
@@ -144,7 +144,7 @@ struct ObjectWeightMatching {
     }
   }
 
-  /// Compares numbers by value, and sorts them before names.
+  /// Orders numbers by value, and before names.
   private static func isBefore(_ a: String, _ b: String) -> Bool {
     switch (Int(a), Int(b)) {
     case (let a?, let b?): a < b

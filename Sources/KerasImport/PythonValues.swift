@@ -1,9 +1,9 @@
 import ByteFormats
 
-/// Python values that Keras wraps in objects of their own, as plain JSON.
+/// Converts Python values that Keras wraps in objects to plain JSON.
 enum PythonValues {
-  /// Tuples and shapes become arrays, NumPy arrays and tensors their elements, and a dtype policy its
-  /// name; other objects get the names of their classes.
+  /// Tuples and shapes become arrays, NumPy arrays and tensors become lists of their elements, and
+  /// a dtype policy becomes its name. Other objects become their class names.
   static func plain(_ json: JSONValue) -> JSONValue {
     switch json {
     case .array(let elements): return .array(elements.map(plain))

@@ -4,8 +4,8 @@ import PythonSource
 import Synchronization
 import TensorCore
 
-/// Classes of other packages, written anew in Python and followed as the source of a layer is. Each
-/// file is parsed when a network has one of its classes.
+/// Classes of other packages, reimplemented in Python and interpreted like a layer's source. A file
+/// is parsed when a network contains one of its classes.
 enum Recipes {
   struct Entry {
     let name: String
@@ -21,8 +21,8 @@ enum Recipes {
     PackageResources.ssd_py,
   ]
 
-  /// What the lines `class NAME(BASE):` and the fields of their comments say. A class that another
-  /// one alone uses has a comment on its line.
+  /// The entries from the lines `class NAME(BASE):` and the fields of their docstrings. A helper
+  /// class has a comment on its `class` line, so it is not listed.
   static let entries: [Entry] = {
     var entries: [Entry] = []
     for (file, text) in texts.enumerated() {
@@ -112,7 +112,7 @@ struct RecipeLayer: KerasLayer {
     }
   }
 
-  /// The text of an error that the recipe raises.
+  /// The message of an error that the recipe raises.
   private static func raised(_ error: ModelError) -> String? {
     error.message.firstRange(of: PythonMachine.raised + ": ").map {
       String(error.message[$0.upperBound...])

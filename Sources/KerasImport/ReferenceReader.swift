@@ -7,7 +7,7 @@ struct ReferenceReader {
   let indices: [String: Int]
 
   /// A list of calls. Each is a list of `[layer, call, tensor, keywords]`, or a single one of
-  /// these; in Keras 3, it is an object with `args` and `kwargs`.
+  /// these; in Keras 3, an object with `args` and `kwargs`.
   func calls(_ json: JSONValue) throws -> [ModelDefinition.Call] {
     try (json.array ?? []).map { json in
       var call = ModelDefinition.Call()
@@ -29,7 +29,7 @@ struct ReferenceReader {
 
   func references(_ json: JSONValue) throws -> [ModelDefinition.Reference] {
     if let object = json.object {
-      // A dictionary's values are sorted by their keys.
+      // Dictionary values are in the order of their sorted keys.
       return try object.members.sorted { $0.name < $1.name }.flatMap { try references($0.value) }
     }
     guard let elements = json.array else { return [] }
@@ -64,7 +64,7 @@ struct ReferenceReader {
 
   // MARK: Keras 1 and 2
 
-  /// The first argument of a call; each of its tensors lists the other arguments.
+  /// The first argument of a call; each of its tensors lists the call's other arguments.
   private func firstArgument(
     _ json: JSONValue, _ call: inout ModelDefinition.Call, _ keywords: inout JSONValue?
   ) throws -> CallArgument {

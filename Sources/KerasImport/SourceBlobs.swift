@@ -1,10 +1,10 @@
 extension KerasGraph {
-  /// The blob that holds what each node computes; one that only passes through a node remains that of
-  /// the node before. The further results of a node are known as `NAME:1`, `NAME:2`, …; the last ones of
-  /// a recurrent layer are its states, whether the network uses them or not.
+  /// The blob with each node's output. A blob that passes through a node stays assigned to the node
+  /// that computed it. Further outputs of a node are `NAME:1`, `NAME:2`, …; the last ones of a
+  /// recurrent layer are its states, whether or not the network uses them.
   ///
   /// - Parameters:
-  ///   - states: the blobs of the model's outputs for the states of each recurrent node.
+  ///   - states: the blobs of each recurrent node's states that are outputs of the model.
   ///   - outputs: the blobs of the model's outputs, which may be copies in another layout.
   func sourceBlobs(
     _ tensors: [[KerasTensor]?], states: [Int: [String]], outputs: [String]

@@ -1,22 +1,22 @@
 import CoreMLModel
 
-/// The steps of a sequence that count, set by `Masking` and `Embedding(mask_zero)` for later
-/// layers. Core ML has no masks, so the layers that use one compute with it. The mask of a sequence
-/// of sequences has a number for each step in each step.
+/// The unmasked steps of a sequence, as determined by `Masking` and `Embedding(mask_zero)` for
+/// later layers. Core ML has no masks, so layers that use one compute with it. The mask of a
+/// sequence of sequences has a number for each step of each inner sequence.
 indirect enum StepMask: Sendable {
-  /// Steps whose index is not 0.
+  /// Steps with a nonzero index.
   case nonzero(KerasTensor)
   /// Steps in which any element differs from a value.
   case differs(KerasTensor, from: Float)
-  /// Steps at which a tensor from the model's author is not 0.
+  /// Steps at which a tensor computed by the model is nonzero.
   case given(KerasTensor)
   case all([StepMask])
   case any([StepMask])
-  /// Concatenated masks; a nil mask means that all steps of its tensor count.
+  /// Concatenated masks; nil means that all steps of the tensor are unmasked.
   case joined([(mask: StepMask?, of: KerasTensor)])
   /// One step of a sequence of sequences.
   case step(StepMask, Int)
-  /// Steps of a sequence of sequences in which any step counts.
+  /// Steps of a sequence of sequences in which any inner step is unmasked.
   case some(StepMask)
 
   /// Whether it is the mask of a sequence of sequences.
@@ -44,14 +44,14 @@ indirect enum StepMask: Sendable {
     }
   }
 
-  /// The mask of a layer with several inputs: the steps that count in all of them.
+  /// The mask of a layer with several inputs: the steps that are unmasked in all of them.
   static func common(_ masks: [StepMask]) -> StepMask? {
     let different = different(masks)
     return different.count > 1 ? .all(different) : different.first
   }
 
-  /// The mask of a sum, a product and similar: since Keras 3.4 the steps that count in any input,
-  /// or all steps if an input has no mask.
+  /// The mask of a sum, a product or similar: since Keras 3.4, the steps that are unmasked in any
+  /// input, or no mask if an input has none.
   static func merged(_ inputs: [KerasTensor], _ version: KerasVersion) -> StepMask? {
     let masks = inputs.compactMap(\.mask)
     guard version.isAtLeast(3, 4) else { return common(masks) }
@@ -74,10 +74,10 @@ enum MaskPolicy {
   case passes
   /// The outputs have the combined mask of all inputs.
   case merges
-  /// The layer sets the mask of each output.
+  /// The layer determines the mask of each output.
   case decides
 
-  /// The outputs of a layer with these inputs, with their masks.
+  /// The outputs of a layer with these inputs, including their masks.
   func applied(
     to outputs: [KerasTensor], of inputs: [KerasTensor], _ version: KerasVersion
   ) -> [KerasTensor] {
@@ -97,7 +97,7 @@ enum MaskPolicy {
 }
 
 extension KerasWriter {
-  /// A sequence with one channel: 1 if a step counts, otherwise 0.
+  /// A sequence with one channel, which is 1 for unmasked steps and 0 for masked ones.
   mutating func steps(of mask: StepMask) -> KerasTensor {
     if let known = masks[mask.key] { return known }
     maskCount += 1
@@ -111,7 +111,7 @@ extension KerasWriter {
       result = relaid(tensor, to: mask.isNested ? .nestedSequence : .sequence, for: name)
       let distance = unary(.abs, result.blob, name + "__distance__", shift: -value)
       let largest = reduced(.max, .c, distance, name + "__max__")
-      // Any difference counts, however small.
+      // Any difference, however small, becomes 1.
       let scaled = affine(largest, 1e30, 0, name + "__scale__")
       result.blob = addUpperLimit(1, scaled, name: name)
     case .given(let tensor):

@@ -9,7 +9,7 @@ enum BlobAxis: Int, CaseIterable, Sendable {
   case width = 3
 }
 
-/// The axis of a Core ML blob for each of Keras's axes, without the batch.
+/// The axis of a Core ML blob that holds each of Keras's axes, without the batch.
 struct TensorLayout: Equatable, Sendable {
   var axes: [BlobAxis]
 
@@ -17,24 +17,23 @@ struct TensorLayout: Equatable, Sendable {
   /// Indices for an embedding.
   static let indices = TensorLayout(axes: [.sequence])
   static let sequence = TensorLayout(axes: [.sequence, .channel])
-  /// A sequence of sequences, and one of indices.
+  /// Sequences of sequences, and sequences of sequences of indices.
   static let nestedSequence = TensorLayout(axes: [.height, .sequence, .channel])
   static let nestedIndices = TensorLayout(axes: [.height, .sequence])
-  /// A sequence as one-dimensional layers see it, along W.
+  /// The layout of a sequence in one-dimensional layers, along W.
   static let steps = TensorLayout(axes: [.width, .channel])
   static let image = TensorLayout(axes: [.height, .width, .channel])
   static let imageChannelsFirst = TensorLayout(axes: [.channel, .height, .width])
   static let imageSequence = TensorLayout(axes: [.sequence, .height, .width, .channel])
   static let imageSequenceChannelsFirst = TensorLayout(axes: [.sequence, .channel, .height, .width])
 
-  /// The permutation in Core ML's terms (axis `i` of the output is axis `result[i]` of the input)
-  /// that converts this layout to `other`, which has as many axes; axes that neither uses stay in
-  /// place if they can.
+  /// The permutation that converts this layout to `other`, which has equally many axes: axis `i` of
+  /// the output is axis `result[i]` of the input. Unused axes keep their position if possible.
   func permutation(to other: TensorLayout) -> [Int] {
     Placement.permutation(4, from: axes.map(\.rawValue), to: other.axes.map(\.rawValue))
   }
 
-  /// Letters of the axes including the batch, such as `NHWC`.
+  /// The letters of the axes, including the batch, such as `NHWC`.
   func letters(isImage: Bool) -> String {
     "N"
       + axes.map { axis in
@@ -48,28 +47,28 @@ struct TensorLayout: Equatable, Sendable {
   }
 }
 
-/// A tensor as Keras sees it, and the blob that stores it.
+/// A Keras tensor, and the blob that stores it.
 struct KerasTensor: Sendable {
   var blob: String
   /// The shape including the batch; nil for an unknown size.
   var shape: [Int?]
   var layout: TensorLayout
-  /// Whether the shape is only the assumed one of a custom layer.
+  /// Whether the shape is merely assumed, because of a custom layer.
   var isShapeAssumed = false
-  /// The contents of a tensor of sizes, which is not a blob.
+  /// The values of a tensor of sizes, which has no blob.
   var sizes: KnownSizes?
-  /// The contents of an embedding's table, which is not a blob.
+  /// The values of an embedding's table, which has no blob.
   var table: FloatValues?
-  /// The steps that count; nil if all do.
+  /// The unmasked steps; nil if no step is masked.
   var mask: StepMask?
-  /// The axes that the blob keeps as one; nil if it has all axes.
+  /// The leading axes that the blob merges into one; nil if the blob has all axes.
   var leading: LeadingAxes?
 
   var rank: Int { shape.count }
-  /// The last size.
+  /// The size of the last axis.
   var channels: Int? { shape.last ?? nil }
 
-  /// Keras's index of the axis stored in `axis`.
+  /// Keras's index of the axis that is stored in `axis`.
   func index(of axis: BlobAxis) -> Int? { layout.axes.firstIndex(of: axis).map { $0 + 1 } }
 
   func size(of axis: BlobAxis) -> Int? {

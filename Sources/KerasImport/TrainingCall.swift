@@ -1,15 +1,15 @@
 import ByteFormats
 
-/// How a layer that is called with `training=True` differs from inference.
+/// The effect of `training=True` on a layer's output.
 private enum TrainingEffect {
   case random
-  /// It normalizes by its input, or adapts to it.
+  /// The layer normalizes by statistics of its input, or adapts to it.
   case statistics
 
-  /// Classes that adapt to their inputs in training.
+  /// Classes that adapt to their input during training.
   private static let adapting = ["SpectralNormalization", "Quantize", "QBatchNorm", "Batchnorm"]
 
-  /// The effect on a layer or on those inside it; nil if there is none.
+  /// The effect on a layer and its inner layers; nil if there is none.
   init?(_ className: String, _ fields: JSONObject, depth: Int = 0) {
     guard depth < 8 else { return nil }
     if Dropout.randomNames.contains(className) {
@@ -39,13 +39,13 @@ private enum TrainingEffect {
 }
 
 extension LayerCall {
-  /// Whether a layer that behaves differently in training does so in this call.
+  /// Whether a layer that differs in training is in training mode in this call.
   func trains(_ isTrainable: Bool) -> Bool {
-    // tf.keras's frozen layers never do.
+    // Frozen layers of tf.keras are never in training mode.
     arguments.isTraining && !version.isAtLeast(3, 0) && (isTrainable || !version.isTensorFlowKeras)
   }
 
-  /// - Throws: `.unsupported` if the layer's result in training is random or not known.
+  /// - Throws: `.unsupported` if the layer's training output is random or unknown.
   func requireSameInTraining(
     _ configuration: LayerConfiguration, _ network: inout KerasWriter
   ) throws {

@@ -2,8 +2,8 @@ import ByteFormats
 import CoreMLModel
 import TensorCore
 
-/// Makes a model updatable on a device: its trainable layers, and the loss and optimizer with which
-/// it was compiled.
+/// Makes a model updatable on a device, with its trainable layers and the loss and optimizer that
+/// it was compiled with.
 struct TrainingParameters {
   private enum Loss {
     case categoricalCrossEntropy
@@ -18,7 +18,7 @@ struct TrainingParameters {
   private let loss: Loss
   private let optimizer: Optimizer
 
-  /// Nil, with a note about the reason, if Core ML lacks the file's loss or optimizer.
+  /// Nil, with a note that states the reason, if Core ML lacks the file's loss or optimizer.
   init?(_ configuration: JSONValue?, notes: inout [String]) {
     func refuse(_ reason: String) {
       notes.append("\(setting: "respectTrainable") has no effect: \(reason)")
@@ -55,7 +55,7 @@ struct TrainingParameters {
     json?.string ?? json?["config"]?["name"]?.string ?? json?["class_name"]?.string
   }
 
-  /// Marks the layers, adds the loss for the first output, and adds its target as a training input.
+  /// Marks layers as updatable, and adds a loss for the first output, with its target as input.
   func apply(to model: inout Model, updatableLayers: Set<String>, notes: inout [String]) {
     guard var network = model.neuralNetwork, var description = model.description,
       !updatableLayers.isEmpty, let output = description.output.first
@@ -120,7 +120,7 @@ struct TrainingParameters {
     }
   }
 
-  /// A number between 0 and 1.
+  /// A parameter with the range 0 to 1.
   private static func parameter(_ value: Double) -> WireMessage.Value {
     let range = WireMessage.Value.message([2: .number(1)])
     return .message(value == 0 ? [10: range] : [1: .number(value), 10: range])

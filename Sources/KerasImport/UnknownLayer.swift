@@ -2,7 +2,7 @@ import ImportSupport
 import TensorCore
 
 enum UnconvertedClasses {
-  /// Keras classes that cannot be converted, with the reasons.
+  /// Keras classes that cannot be converted, and the reasons.
   static let reasons: [(names: [String], reason: String)] =
     ([
       ["Lambda"]:
@@ -40,11 +40,11 @@ enum UnconvertedClasses {
 }
 
 extension UnsupportedLayers {
-  /// An error for a layer of an unknown class; the hint shows a rule to paste.
+  /// The error for a layer of an unknown class; its hint contains a rule to paste.
   ///
   /// - Parameters:
-  ///   - reading: of a Lambda, what its code was found to be.
-  ///   - pseudocode: its code as it may have been written.
+  ///   - reading: the formula of a Lambda's code, or the reason why there is none.
+  ///   - pseudocode: the Lambda's code as it may have been written.
   static func error(
     for subject: CustomLayerSubject, reading: Result<PythonFormula, ModelError>? = nil,
     pseudocode: String? = nil, readsFormulas: Bool = false, hasSource: Bool = false,

@@ -1,15 +1,15 @@
 import TensorCore
 
 extension LayerConfiguration {
-  /// The layer, whose class must know all of its fields.
+  /// Creates the layer, and checks that its class has read all fields.
   func layer(_ type: any KerasLayer.Type) throws -> any KerasLayer {
     let layer = try type.init(self)
     if type != KerasOperationLayer.self { try requireRead() }
     return layer
   }
 
-  /// Rejects fields that nothing has read, as Keras rejects unknown arguments, unless the class has them
-  /// for training, speed or storage.
+  /// Rejects fields that nothing has read, as Keras rejects unknown arguments, except fields that
+  /// only affect training, speed or storage.
   func requireRead() throws {
     let harmless = Self.harmless.union(Self.ofClass(kind))
     for (name, value) in fields.members

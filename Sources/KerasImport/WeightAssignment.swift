@@ -17,12 +17,12 @@ struct WeightAssignment: Sendable {
   var weights: [ObjectIdentifier: [StoredWeight]] = [:]
   /// How layers and weights were matched.
   var method = "by name"
-  /// Other remarks for the user.
+  /// Other notes for the user.
   var notes: [String] = []
 
   private var problems: [ModelError] = []
 
-  /// Stores the weights of a layer under the names by which it requests them.
+  /// Stores the weights of a layer under the names by which the layer requests them.
   /// - Parameter slots: nil if only the file determines their number.
   mutating func assign(
     _ stored: [StoredWeight], to layer: ModelDefinition.Layer, slots: [WeightSlot]?
@@ -50,7 +50,7 @@ struct WeightAssignment: Sendable {
     }
   }
 
-  /// Layers with layers inside whose weights are known by the class alone.
+  /// Layers with inner layers whose weights follow from the class alone.
   private static let compound: Set<String> = [
     "MultiHeadAttention", "GroupedQueryAttention", "GroupQueryAttention", "TimeDistributed",
   ]

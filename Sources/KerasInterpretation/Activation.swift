@@ -51,7 +51,7 @@ struct Activation {
     case "relu": { max(0, $0) }
     case "relu6": { min(6, max(0, $0)) }
     case "sigmoid": { 1 / (1 + exp(-$0)) }
-    // Keras 3 changed it to relu6(x + 3) / 6.
+    // 0.2x + 0.5, clamped to [0, 1]; x / 6 + 0.5 in Keras 3.
     case "hard_sigmoid":
       hardSigmoid(slope: generation.major >= 3 ? 1.0 / 6 : 0.2)
     case "tanh": { tanh($0) }

@@ -1,9 +1,9 @@
 import ByteFormats
 
-/// Which class a stored object is of, according to the file: keras/src/saving/serialization_lib.py and, for
-/// files without modules, keras/src/legacy/saving/serialization.py.
+/// The class of a stored object: keras/src/saving/serialization_lib.py and, for files without
+/// modules, keras/src/legacy/saving/serialization.py.
 enum ClassIdentity {
-  /// The class's name; with its package if the class is not Keras's but has a name of Keras's.
+  /// The class name, with its package if it is another package's class with a name of Keras's.
   static func name(_ object: JSONValue) -> String {
     let written = object["class_name"]?.string ?? ""
     let plain = written.split(separator: ">").last.map(String.init) ?? ""
@@ -13,7 +13,7 @@ enum ClassIdentity {
     return "\(package)>\(plain)"
   }
 
-  /// The name of a function, with its package if that is not Keras.
+  /// The name of a function, prefixed with its package unless that is Keras.
   static func function(_ object: JSONValue) -> String? {
     guard let name = object.string ?? object["config"]?.string else { return nil }
     let isBuiltIn = object["module"]?.string == "builtins"
@@ -21,7 +21,7 @@ enum ClassIdentity {
     return "\(package)>\(name)"
   }
 
-  /// Nil for Keras.
+  /// The package of an object; nil for Keras.
   private static func package(_ object: JSONValue) -> String? {
     for field in ["registered_name", "class_name"] {
       let parts = (object[field]?.string ?? "").split(separator: ">")
@@ -32,7 +32,7 @@ enum ClassIdentity {
     return ["keras", "tf_keras", "keras_core", "tensorflow"].contains(path.first) ? nil : path.first
   }
 
-  /// Classes that are not Keras's, whatever the package.
+  /// Classes that are never Keras's, whatever the package.
   private static let packageClasses = Set(AttentionModels.operations.keys)
     .union(VisionTransformers.operations.keys)
     .union([

@@ -1,15 +1,15 @@
 import ByteFormats
 
-/// What differs between the versions of Keras.
+/// The differences between the versions of Keras.
 struct KerasGeneration: Sendable {
   /// 1, 2 or 3.
   let major: Int
   let isTheano: Bool
   /// Whether images are resized bilinearly with half-pixel centers.
   let hasHalfPixelCenters: Bool
-  /// Keras in TensorFlow, or on it.
+  /// Whether it is tf.keras, or Keras on TensorFlow.
   let isTensorFlow: Bool
-  /// Whether Bidirectional returns zeros for steps that do not count.
+  /// Whether Bidirectional returns zeros for masked steps.
   let zeroesMaskedSteps: Bool
   /// Whether TimeDistributed passes masks to its layer.
   let masksSteps: Bool

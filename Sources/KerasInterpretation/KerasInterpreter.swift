@@ -4,13 +4,13 @@ import Interpretation
 import KerasFormat
 import TensorCore
 
-/// Runs a Keras network as Keras does for inference, layer by layer, directly from its files.
+/// Runs a Keras network layer by layer, as Keras does for inference, directly from its files.
 ///
-/// Written from keras-team/keras (1.2.2, 2.2.4, 2.15, 3). A result has the name of its layer; if a
-/// layer is called several times, `NAME_CALL`; in a nested model, `MODEL_NAME`.
+/// Written from keras-team/keras (1.2.2, 2.2.4, 2.15, 3). A result is named after its layer:
+/// `NAME_CALL` if the layer is called several times, `MODEL_NAME` in a nested model.
 package struct KerasInterpreter: SourceInterpreter {
   package let inputs: [SourceInput]
-  /// The names of the output layers, in the order of the model.
+  /// The names of the output layers, in the model's order.
   package let outputNames: [String]
   private let file: String
   private let model: KerasModel
@@ -94,7 +94,7 @@ package struct KerasInterpreter: SourceInterpreter {
       try run(
         call, [value],
         { label, array in
-          // The states of a layer are those of each step.
+          // The states of a layer differ from step to step, so they are not reported.
           label.contains(":")
             ? nil : try visit(label, array.reshaped(steps + array.shape.dropFirst())).map(parts)
         },
@@ -166,7 +166,7 @@ package struct KerasInterpreter: SourceInterpreter {
               file: file, name: layer.name, className: layer.className, fields: layer.fields,
               inputs: inputs, weights: weights[ObjectIdentifier(layer)] ?? [],
               generation: generation, arguments: layer.arguments,
-              // Keras 3's predict() passes its own.
+              // Keras 3's predict() overrides the argument.
               isTraining: isTraining && generation.major < 3
             ).outputs()
           } catch let error as InterpretationError {

@@ -1,7 +1,7 @@
 import ByteFormats
 import TensorCore
 
-/// A model from its configuration: layers, their calls, inputs and outputs.
+/// A model read from its configuration: layers, their calls, inputs and outputs.
 struct KerasModel: Sendable {
   /// One output of one call of a layer.
   struct Reference: Sendable, Hashable {
@@ -15,16 +15,16 @@ struct KerasModel: Sendable {
     let className: String
     let fields: JSONValue
     let calls: [[Reference]]
-    /// The model that the layer is, or that TimeDistributed applies to each step.
+    /// The nested model: the layer itself, or the model that TimeDistributed applies to each step.
     let nested: KerasModel?
-    /// The names of call arguments other than the input tensors, unless they are None or False.
+    /// The names of call arguments other than input tensors that are neither None nor False.
     let arguments: Set<String>
-    /// The `training` argument of each call; nil where it has none.
+    /// The `training` argument of each call; nil if it is absent.
     let training: [Bool?]
-    /// Whether it is a function of keras.ops, which has no weights and no layer class.
+    /// Whether the layer is a function of keras.ops, which has no weights and no layer class.
     var isOperation: Bool { className.hasPrefix(Self.operation) }
 
-    /// Whether it applies a model to each step.
+    /// Whether the layer applies a model to each step.
     var isStepwise: Bool { nested != nil && className == "TimeDistributed" }
 
     static let operation = "operation "

@@ -16,7 +16,7 @@ enum KerasOperations {
     }
     for (name, other) in otherNames { table[name] = table[other] }
     for name in ["Add", "Subtract", "Multiply", "Maximum", "Minimum"] {
-      // With one tensor, the other operand is a number in the call.
+      // With one tensor, the call contains the other operand as a number.
       let merge = table[name]
       table[KerasModel.Layer.operation + name] = { run in
         guard run.inputs.count == 2, let merge else {

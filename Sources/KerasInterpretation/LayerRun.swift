@@ -2,7 +2,7 @@ import ByteFormats
 import Interpretation
 import TensorCore
 
-/// A tensor with the mask of its steps, `[batch, steps]`: 1 for valid steps.
+/// A tensor with the mask of its steps, `[batch, steps]`, which is 1 for valid steps.
 struct KerasValue: Sendable {
   var array: DoubleArray
   var mask: DoubleArray?
@@ -100,7 +100,7 @@ struct LayerRun {
     return [Int](repeating: standard, count: count)
   }
 
-  /// The number of axes in the class name.
+  /// The number of spatial axes, according to the class name.
   var axes: Int { className.contains("1D") ? 1 : className.contains("3D") ? 3 : 2 }
 
   var isChannelsFirst: Bool {
@@ -139,7 +139,7 @@ struct LayerRun {
     return array
   }
 
-  /// Moves the channels after the batch.
+  /// Moves the channel axis to index 1.
   func planes(_ array: DoubleArray) -> DoubleArray {
     if isChannelsFirst { return array }
     return array.transposed([0, array.rank - 1] + Array(1..<array.rank - 1))

@@ -2,9 +2,8 @@ import Interpretation
 import KerasFormat
 import TensorCore
 
-/// Assigns the stored arrays to layers in files of Keras 2.12 and later:
-/// keras/src/saving/saving_lib.py names a layer's group after its class, numbered in the order of
-/// the layers.
+/// Assigns stored arrays to layers in files of Keras 2.12 and later: keras/src/saving/saving_lib.py
+/// names a layer's group after its class, numbered in the order of the layers.
 struct ObjectAssignment {
   private(set) var arrays: [ObjectIdentifier: [DoubleArray]] = [:]
 
@@ -30,7 +29,7 @@ struct ObjectAssignment {
     }
   }
 
-  /// The objects within a layer in the order in which Keras numbers their weights.
+  /// The objects inside a layer, in the order in which Keras numbers their weights.
   private static let order = [
     "cell", "cells", "layer", "forward_layer", "backward_layer", "query_dense", "key_dense",
     "value_dense", "output_dense",

@@ -3,8 +3,8 @@ import Interpretation
 import KerasFormat
 import TensorCore
 
-/// Which stored arrays belong to which layer: by order as Keras does, or by name where the file has all
-/// names and other layers than these may have weights; the arrays of a nested model by Keras' order, the trainable ones of all layers first.
+/// Assigns stored arrays to layers: in order, as Keras does, or by name if the counts differ and
+/// the file has every name. A nested model's arrays are in Keras's order: trainable ones first.
 enum WeightAssignment {
   static func assigned(
     _ stored: any LayerWeights, to model: KerasModel, file: String

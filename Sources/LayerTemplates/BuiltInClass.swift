@@ -1,15 +1,15 @@
 import CustomLayers
 
-/// A built-in class, in Swift for an app.
+/// The Swift source of a built-in class, for use in an app.
 struct BuiltInClass {
-  /// The name of its file and of its class there.
+  /// The name of the file and of the class in it.
   let name: String
-  /// The imports and the class' documentation.
+  /// The imports and the class's documentation comment.
   let heading: Substring
-  /// What follows the opening brace.
+  /// The text after the opening brace.
   let content: Substring
 
-  /// - Parameter className: any of the names that models call the class by.
+  /// - Parameter className: any of the names by which models refer to the class.
   init?(_ className: String) {
     guard let name = Self.names[className], let text = LayerFiles.texts[name] else { return nil }
     let opening = "final class \(name)" + LayerFiles.declaration
@@ -19,12 +19,12 @@ struct BuiltInClass {
     content = text[range.upperBound...]
   }
 
-  /// The name of the kernel in Metal that the file loads; nil if it loads none.
+  /// The name of the Metal kernel that the file loads, if any.
   var kernel: String? {
     content.firstMatch(of: /LayerKernel\("(\w+)"\)/).map { String($0.output.1) }
   }
 
-  /// The files of the classes whose names in models are not those in Swift.
+  /// The files of classes whose names in models differ from their Swift names.
   private static let files = [
     "identity": "Identity", "GridSampleLayer": "GridSample", "ROIPooling": "RegionMaxima",
     "ROIAlign": "RegionAlign", "PSROIPooling": "PositionSensitivePooling",

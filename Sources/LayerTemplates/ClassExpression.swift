@@ -1,11 +1,11 @@
 import Formulas
 
-/// A formula that layers of a class compute: their parameter `expression`.
+/// A formula that layers of a class compute, from their parameter `expression`.
 struct ClassExpression: Equatable {
   let expression: Expression
   let inputs: [String]
   let weights: [Weight]
-  /// The parameters that tell it from other formulas of the class.
+  /// The parameters that distinguish it from the class's other formulas.
   let selection: [String: String]
 
   struct Weight: Equatable {
@@ -13,7 +13,7 @@ struct ClassExpression: Equatable {
     let shape: [Int]
   }
 
-  /// The formulas of the class; nil where a layer has none.
+  /// The formulas of the class; nil if any layer lacks one.
   static func all(of layerClass: LayerClass) -> [ClassExpression]? {
     var found: [ClassExpression] = []
     for layer in layerClass.layers {
@@ -55,9 +55,9 @@ struct ClassExpression: Equatable {
 // MARK: - Swift
 
 extension ClassExpression {
-  /// Statements that end by returning the value.
+  /// Swift statements, the last of which returns the value.
   ///
-  /// - Parameter properties: those of the class, by the parameters' keys.
+  /// - Parameter properties: the class's properties, by parameter key.
   func statements(_ properties: [String: String]) -> [String] {
     var lines: [String] = []
     var variables: [Expression: String] = [:]

@@ -1,6 +1,6 @@
 import CoreMLModel
 
-/// The Swift file of a class, for the package and for an app alike.
+/// The Swift file of a class, for both the package and an app.
 struct ClassText {
   let layerClass: LayerClass
   let formula: Formula
@@ -21,7 +21,7 @@ struct ClassText {
     return metal?.kernel
   }
 
-  /// The kernel of a class that is a function of each element.
+  /// The kernel of an elementwise class.
   private var metal: MetalText? {
     guard let formula = MetalFormula(self) else { return nil }
     return MetalText(name: layerClass.typeName, formula: formula)
@@ -57,7 +57,7 @@ struct ClassText {
 
   private static let metalImport = ["#if canImport(Metal)", "  import Metal", "#endif", ""]
 
-  /// The file of a built-in class, under the name that it has in the model.
+  /// The file of a built-in class, renamed to the name that the model uses.
   private func text(of builtIn: BuiltInClass, _ metal: [String]) -> String {
     var imports = builtIn.heading.split(separator: "\n", omittingEmptySubsequences: false)
     if !metal.isEmpty, let end = imports.firstIndex(of: "") {
@@ -94,7 +94,7 @@ struct ClassText {
     return lines
   }
 
-  /// The parameters of a layer whose class reads them by itself.
+  /// A list of the layer's parameters, for a class that reads them itself.
   private func values(of layer: String) -> String {
     guard case .builtIn = formula else { return "" }
     return parameters.compactMap { parameter in
@@ -152,7 +152,7 @@ struct ClassText {
 extension ClassText {
   private var hasWeights: Bool { layerClass.layers.contains { !$0.custom.blobs.isEmpty } }
 
-  /// The sizes in bytes of weights that are stored as half floats, by their places, in Swift.
+  /// The sizes in bytes of weights stored as half floats, by weight index, as Swift text.
   private var halves: String {
     var sizes: [Int: Set<Int>] = [:]
     for layer in layerClass.layers {
@@ -223,7 +223,7 @@ extension ClassText {
     }
   }
 
-  /// The values of the parameters that are numbers, by their keys.
+  /// Swift expressions for the values of numeric parameters, by key.
   var numbers: [String: String] {
     var numbers: [String: String] = [:]
     for parameter in parameters where parameter.kind != .string {
@@ -238,7 +238,7 @@ extension ClassText {
     return numbers
   }
 
-  /// The method that computes the formula of the layer's parameters.
+  /// The method that selects and computes the formula in the layer's parameters.
   private func answer(_ all: [ClassExpression]) -> [String] {
     var lines = ["  private func answer(_ inputs: [FormulaArray]) throws -> FormulaArray {"]
     for formula in all {
@@ -288,7 +288,7 @@ extension LayerClass.Parameter.Kind {
     }
   }
 
-  /// Reads the parameter; nil if it is absent or of another type.
+  /// An expression that reads the parameter; nil if it is absent or of another type.
   fileprivate func reading(_ key: String) -> String {
     switch self {
     case .float: "(parameters[\(key)] as? NSNumber)?.floatValue"

@@ -4,10 +4,10 @@ import CustomLayers
 import Engine
 import TensorCore
 
-/// What layers answer whose classes are built in, for the tests of a package: small inputs, the same
-/// each time.
+/// Outputs of layers whose classes are built in, as expected values for a package's tests. The
+/// inputs are small and the same every time.
 enum ExpectedValues {
-  /// JSON texts by the names of their files.
+  /// The names and JSON texts of the files.
   static func files(for classes: [LayerClass]) -> [(name: String, text: String)] {
     let registry = CustomLayerRegistry()
     var result: [(String, String)] = []
@@ -57,7 +57,7 @@ enum ExpectedValues {
       """
   }
 
-  /// The shape with few rows and columns: which are not alike, so that one cannot pass for the other.
+  /// The shape with rows and columns limited to different sizes, so that swapping them is noticed.
   private static func small(_ shape: [Int]) -> [Int] {
     guard shape.count >= 3 else { return shape }
     var shape = shape

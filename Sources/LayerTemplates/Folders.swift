@@ -2,25 +2,24 @@ import Files
 import TensorCore
 
 extension PluginPackage {
-  /// Writes the package as the folder `path`, which must not exist or be empty. A package that could
-  /// not be written whole leaves nothing.
+  /// Writes the package to the folder `path`, which must be empty or missing. A failed write leaves
+  /// nothing behind.
   package func write(to path: String) throws {
     AtomicFolder.removeAbandoned(path)
     if let folder = OpenFolder(path), try !folder.names().isEmpty {
       throw ModelError(
         .cannotCreate, "exists already", file: path, hint: "choose another folder with -o DIR")
     }
-    // A folder that is there is filled as it is: it may be somebody's working directory.
+    // An existing folder is filled in place, since it may be someone's working directory.
     try AtomicFolder.write(to: path, existing: .filled(replacing: false)) { writer in
       for file in files { try writer.write(file.path, Bytes(file.bytes)) }
-      // Even where it is empty, since the manifest names it.
+      // Made even if it stays empty, since the manifest names it.
       try writer.makeFolder("Tests/\(name)Tests/Expected")
     }
   }
 }
 
-/// The files for an app: the Swift class of each custom layer, and a Metal kernel where the class has
-/// one.
+/// The files for an app: the Swift class of each custom layer, and its Metal kernel if it has one.
 package struct AppStubs: Sendable {
   package private(set) var files: [PluginPackage.File]
 
@@ -39,8 +38,8 @@ package struct AppStubs: Sendable {
     files += LayerFiles.used(by: classes.map { ClassText($0).text })
   }
 
-  /// Writes the files into the folder `path`, which is made if need be. None that is there already is
-  /// changed, and if one cannot be written, none is.
+  /// Writes the files to the folder `path`, creating it if necessary. Existing files are never
+  /// changed; if one file cannot be written, none is.
   package func write(to path: String) throws {
     try AtomicFolder.write(to: path, existing: .filled(replacing: false)) { writer in
       for file in files { try writer.write(file.path, Bytes(file.bytes)) }

@@ -1,10 +1,10 @@
-/// Where the code of a class comes from.
+/// The source of a class's code.
 enum Formula {
-  /// A file: the class is built in.
+  /// The file of a built-in class.
   case builtIn(BuiltInClass)
-  /// The expressions of its layers.
+  /// The expressions of the class's layers.
   case expressions([ClassExpression])
-  /// Its author.
+  /// To be written by the user.
   case none
 
   init(_ layerClass: LayerClass) {

@@ -1,11 +1,11 @@
 import CoreMLModel
 
-/// A class of custom layers, and the layers of a model that are of it.
+/// A class of custom layers, and a model's layers of this class.
 package struct LayerClass: Sendable {
   package struct Layer: Sendable {
     package var name: String
     package var custom: Custom
-    /// Nil if they are unknown.
+    /// The input shapes; nil if unknown.
     package var inputShapes: [[Int]?]
     package var outputShapes: [[Int]?]
 
@@ -18,9 +18,9 @@ package struct LayerClass: Sendable {
   }
 
   package let name: String
-  /// At least one.
+  /// The layers of the class; never empty.
   package let layers: [Layer]
-  /// The Swift class.
+  /// The name of the Swift class.
   let typeName: String
 
   /// The classes of `layers`, in the order of their first layers.
@@ -37,7 +37,7 @@ package struct LayerClass: Sendable {
     }
   }
 
-  /// A text of the model about the class.
+  /// The model's description of the class.
   var description: String {
     layers.lazy.map(\.custom.classDescription).first { !$0.isEmpty } ?? "A custom layer."
   }
@@ -46,21 +46,21 @@ package struct LayerClass: Sendable {
 // MARK: - Parameters
 
 extension LayerClass {
-  /// A parameter as a property of the class.
+  /// A layer parameter as a property of the class.
   struct Parameter {
     enum Kind: Equatable { case float, integer, bool, string }
 
     let key: String
     let property: String
     let kind: Kind
-    /// Whether some layers lack it.
+    /// Whether any layer lacks it.
     let isOptional: Bool
-    /// The values, with the layers that have them.
+    /// The value in each layer that has the parameter.
     let values: [(value: String, layer: String)]
   }
 
-  /// In ascending order of their names. A parameter that is a number in one layer and a text in
-  /// another is left out.
+  /// The parameters in ascending order of their keys, without those that are a number in one layer
+  /// and a string in another.
   var parameters: [Parameter] {
     var names = SwiftNames(taken: SwiftNames.types.union(SwiftNames.members))
     return Set(layers.flatMap(\.custom.parameters.keys)).sorted().compactMap { key in

@@ -1,10 +1,10 @@
 import PluginSupport
 
-/// The files that classes of layers are made of, as they are in this program.
+/// The embedded source files of layer classes.
 enum LayerFiles {
-  /// Swift by the names of the files without `.swift`.
+  /// The Swift files, by name without `.swift`.
   static let texts = all(".swift")
-  /// Metal by the names of the files without `.metal`, which are those of the kernels.
+  /// The Metal files, by name without `.metal`, which is the kernel's name.
   static let kernels = all(".metal")
 
   private static func all(_ ending: String) -> [String: String] {
@@ -19,10 +19,10 @@ enum LayerFiles {
     return result
   }
 
-  /// What begins the declaration of a layer's class, behind its name.
+  /// The text between a layer class's name and its first member.
   static let declaration = ": NSObject, MLCustomLayer {\n"
 
-  /// The files that `classes` use, and those that these use: each is named after what it declares.
+  /// The files that `classes` use, directly or indirectly.
   static func used(by classes: [String]) -> [PluginPackage.File] {
     let others = texts.filter { !$0.value.contains(declaration) }
     var names: Set<String> = []

@@ -1,11 +1,11 @@
 import Formulas
 
-/// What a Metal kernel computes for each element: the class' expression, and how the class' weights
-/// and parameters reach it.
+/// The computation of a Metal kernel per element: the class's expression, and the values of its
+/// weights and parameters.
 struct MetalFormula {
   let expression: Expression
   let inputs: [String]
-  /// Swift for the values of each name that is not an input: a `BroadcastWeight`.
+  /// A Swift expression for each name that is not an input: a `BroadcastWeight`.
   let weights: [(name: String, value: String)]
 
   /// - Returns: nil if an element of the output is more than a function of elements at its position.
@@ -39,8 +39,7 @@ struct MetalFormula {
     }
   }
 
-  /// Formulas of the built-in classes that are functions of each element, and the values of their
-  /// names.
+  /// Formulas of elementwise built-in classes, and the values of their names.
   private static let builtIn: [String: (String, [String: String])] = [
     "Swish": ("x / (1 + exp(-beta * x))", ["beta": "beta"]),
     "HardSwish": ("x * clip(x / 6 + 0.5, 0, 1)", [:]),
@@ -55,7 +54,7 @@ struct MetalFormula {
 }
 
 extension ClassExpression {
-  /// Whether inputs and weights stretch within images only: a kernel sees four channels of a place.
+  /// Whether only rows, columns and weights are broadcast; a kernel reads one pixel's channels.
   fileprivate func fits(_ shapes: [[Int]?]) -> Bool {
     if shapes.count == 1, weights.allSatisfy({ $0.shape.reduce(1, *) == 1 }) { return true }
     let known = shapes.compactMap { $0 }

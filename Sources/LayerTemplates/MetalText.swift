@@ -1,8 +1,8 @@
 import Formulas
 
-/// The Metal kernel of a class that is a function of each element, and the method that runs it.
+/// The Metal kernel of an elementwise class, and the method that runs it.
 ///
-/// The computation is in floats; the textures hold half floats, four channels per pixel.
+/// The kernel computes in floats; the textures hold half floats, four channels per pixel.
 struct MetalText {
   let name: String
   let formula: MetalFormula
@@ -78,7 +78,7 @@ struct MetalText {
     """
 
   private static let helpers = [
-    // Metal has no error function: Abramowitz and Stegun 7.1.26, within 1.5e-7.
+    // Metal has no error function. This is Abramowitz and Stegun 7.1.26, accurate to 1.5e-7.
     "formula_erf": """
     static float4 formula_erf(float4 x) {
       const float4 t = 1.0f / (1.0f + 0.3275911f * abs(x));
@@ -89,7 +89,7 @@ struct MetalText {
 
 
     """,
-    // Metal's power is not a number below zero.
+    // Metal's pow returns NaN for a negative base.
     "formula_power": """
     static float4 formula_power(float4 x, float4 y) {
       const float4 p = pow(abs(x), y);
@@ -106,7 +106,7 @@ struct MetalText {
 // MARK: - The expression
 
 extension MetalText {
-  /// Constants, one for each operation, and the result.
+  /// One constant per operation, and the result.
   private var statements: (lines: [String], value: String) {
     var lines: [String] = []
     var variables: [Expression: String] = [:]

@@ -10,9 +10,9 @@ package struct ModelClass {
   private let version: Int
 
   /// - Parameters:
-  ///   - name: of the file, without its extension; the class has it with `_` for characters that a
-  ///     name of Swift cannot have.
-  ///   - labels: of a classifier, best listed in the output's comment.
+  ///   - name: the file's name without its extension. The class has the same name, with `_` for
+  ///     characters that Swift identifiers cannot contain.
+  ///   - labels: a classifier's labels, listed best in the output's comment.
   package init(of model: Model, name: String, labels: [String] = []) {
     let description = model.description ?? ModelDescription()
     var names = SwiftNames(taken: [])
@@ -48,7 +48,7 @@ package struct ModelClass {
 
   // MARK: - Systems
 
-  /// The systems that support a version of the specification.
+  /// The systems that support each specification version.
   private static let systems: [(macOS: String, iOS: String, tvOS: String, watchOS: String)] = [
     ("10.13", "11.0", "11.0", "4.0"), ("10.13.2", "11.2", "11.2", "4.2"),
     ("10.14", "12.0", "12.0", "5.0"), ("10.15", "13.0", "13.0", "6.0"),
@@ -64,10 +64,10 @@ package struct ModelClass {
       + "watchOS \(system.watchOS), visionOS \(vision), *)"
   }
 
-  /// A member, with its availability if it is less than that of the class.
+  /// A member, with an availability attribute if it requires more than the class does.
   private func member(_ since: Int, _ heading: String, _ body: String...) -> [String] {
     var lines = since > version ? [Self.available(since)] : []
-    // Swift has no half precision on Macs with Intel's processors.
+    // Swift has no Float16 on Macs with Intel processors.
     if heading.contains("<Float16>") {
       lines += [
         "#if (os(macOS) || targetEnvironment(macCatalyst)) && arch(x86_64)",
@@ -119,7 +119,7 @@ package struct ModelClass {
     return lines + ["}"]
   }
 
-  /// Initializers with an image or a shaped array for each input that is one.
+  /// Initializers that accept an image or a shaped array for each input that is one.
   private var conversions: [String] {
     var lines: [String] = []
     func initializer(
@@ -264,9 +264,9 @@ private struct Property {
   var scalar: String?
   var image: ImageFeatureType?
   var isProbabilities = false
-  /// How Xcode describes it.
+  /// The description that Xcode generates.
   let comment: String
-  /// What it is of an `MLFeatureValue`.
+  /// The property of `MLFeatureValue` that holds the value.
   let reading: String
   private let making: (String) -> String
 
@@ -328,16 +328,16 @@ private struct Property {
     .float16: ("Float16", "16-bit floats"), .int32: ("Int32", "32-bit integers"),
   ]
 
-  /// That of `prediction`, which has no defaults.
+  /// The parameter of `prediction`, which has no defaults.
   var argument: String { "\(name): \(type)\(isOptional ? "?" : "")" }
   var parameter: String { argument + (isOptional ? " = nil" : "") }
-  /// The same as a shaped array.
+  /// The parameter with the type of a shaped array; nil for other features.
   var shaped: String? { isOptional ? nil : scalar.map { "\(name): MLShapedArray<\($0)>" } }
 
-  /// The `MLFeatureValue` of an expression.
+  /// An expression that wraps `expression` in an `MLFeatureValue`.
   func value(_ expression: String) -> String { making(expression) }
 
-  /// The image buffer of an image or a file; nil for other features.
+  /// An expression that reads an image buffer from an image or a file; nil for other features.
   func imageValue(_ argument: String) -> String? {
     image.map {
       let format =

@@ -2,11 +2,11 @@ import CoreMLModel
 import PluginSupport
 import TensorCore
 
-/// A Swift package with the classes that a model needs, which builds a plug-in without anything but
-/// a Swift compiler: the modules that stand for Apple's frameworks on Linux are in it.
+/// A Swift package with the classes that a model needs. It builds a plug-in with nothing but a
+/// Swift compiler, since it includes modules that replace Apple's frameworks on Linux.
 package struct PluginPackage: Sendable {
   package struct File: Sendable {
-    /// In the package.
+    /// The path in the package.
     package let path: String
     package let bytes: [UInt8]
   }
@@ -14,7 +14,7 @@ package struct PluginPackage: Sendable {
   package let name: String
   package let classes: [LayerClass]
 
-  /// - Throws: `.usage` if `name` cannot be that of a Swift module.
+  /// - Throws: `.usage` if `name` is not a valid name of a Swift module.
   package init(name: String, classes: [LayerClass]) throws {
     try require(
       SwiftNames.isIdentifier(name) && !SwiftNames.types.contains(name) && name.count <= 100,
@@ -49,7 +49,7 @@ package struct PluginPackage: Sendable {
     return files
   }
 
-  /// The files that every package has, as they are in this program.
+  /// The embedded files that every package contains.
   static var support: [File] {
     guard let files = plugin_support_files() else { return [] }
     return (0..<plugin_support_count()).map { index in

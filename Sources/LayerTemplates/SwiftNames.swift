@@ -1,14 +1,14 @@
 import TensorCore
 
-/// Names of a model as identifiers, literals and comments of Swift. Whatever a name holds, the text
-/// stays what it is meant as.
+/// Converts a model's names to Swift identifiers, literals and comments. No name can break out of
+/// the text that it is inserted into.
 package struct SwiftNames {
   private var taken: Set<String>
 
   package init(taken: Set<String>) { self.taken = taken }
 
-  /// `name` with every character that an identifier cannot have as `_`, and a number behind it where
-  /// the result is a word of the language or has been given before.
+  /// `name` with `_` for characters that identifiers cannot contain, and with a number appended if
+  /// the result is a Swift keyword or already taken.
   package mutating func unique(_ name: String, else empty: String) -> String {
     var text = String(name.unicodeScalars.prefix(60).map { Self.isPart($0) ? Character($0) : "_" })
     if text.allSatisfy({ $0 == "_" }) { text = empty }
@@ -25,7 +25,7 @@ package struct SwiftNames {
     return candidate
   }
 
-  /// Whether `name` is an identifier as it stands.
+  /// Whether `name` is a valid identifier.
   static func isIdentifier(_ name: String) -> Bool {
     guard let first = name.unicodeScalars.first, !("0"..."9").contains(first) else { return false }
     return name.unicodeScalars.allSatisfy(isPart) && !keywords.contains(name) && name != "_"
@@ -43,17 +43,17 @@ package struct SwiftNames {
     "\"" + escaped(text) { $0 == "\"" || $0 == "\\" } + "\""
   }
 
-  /// A text for a comment of one line.
+  /// The text for a one-line comment.
   package static func comment(_ text: String) -> String { escaped(text) { _ in false } }
 
-  /// Characters outside printable ASCII, and `special` ones, by their numbers.
+  /// Escapes characters outside printable ASCII, and `special` ones.
   private static func escaped(_ text: String, _ special: (Unicode.Scalar) -> Bool) -> String {
     String(String.UnicodeScalarView(text.unicodeScalars.prefix(2000))).escaping {
       special($0) || $0.value < 0x20 || $0.value > 0x7e ? $0.escape : nil
     }
   }
 
-  /// What the package's files use, and a class or a property of that name would hide.
+  /// Names that the package's files use; a class or property with such a name would hide them.
   static let types = systemTypes.union(
     LayerFiles.texts.filter { !$0.value.contains(LayerFiles.declaration) }.keys
   ).union([

@@ -1,4 +1,4 @@
-/// The names that a function's body binds and those that functions inside it mention.
+/// The names that a function's body binds, and the names that nested functions use.
 package struct PythonNames {
   package private(set) var bound: Set<String> = []
   package private(set) var global: Set<String> = []
@@ -52,7 +52,7 @@ package struct PythonNames {
 }
 
 extension PythonExpression {
-  /// The expressions inside this one.
+  /// The direct subexpressions.
   package var parts: [PythonExpression] {
     switch kind {
     case .none, .ellipsis, .bool, .int, .double, .string, .name, .unsupported: []
@@ -81,7 +81,7 @@ extension PythonStatement {
     var targets: [PythonExpression] = []
     var names: [String] = []
     var body: [PythonStatement] = []
-    /// Of functions and classes.
+    /// The bodies of functions and classes.
     var inner: [PythonStatement] = []
   }
 

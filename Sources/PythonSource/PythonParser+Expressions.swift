@@ -11,7 +11,7 @@ extension PythonParser {
     return PythonExpression(kind: kind, position: position, height: height)
   }
 
-  /// Expressions between commas; a tuple if there are commas.
+  /// Comma-separated expressions; a tuple if there is a comma.
   mutating func list() throws -> PythonExpression {
     let position = token.position
     if sees("yield") { return try expression() }
@@ -38,7 +38,7 @@ extension PythonParser {
     return try node(.starred(inner), position, [inner])
   }
 
-  /// What a loop assigns to.
+  /// The targets of a loop.
   mutating func targets() throws -> PythonExpression {
     let position = token.position
     func target(_ parser: inout Self) throws -> PythonExpression {
@@ -54,7 +54,7 @@ extension PythonParser {
     return try node(.tuple(elements), position, elements)
   }
 
-  /// An expression that may be `name := value`.
+  /// An expression, or an assignment `name := value`.
   mutating func assignable() throws -> PythonExpression {
     let position = token.position
     let value = try expression()
@@ -97,7 +97,7 @@ extension PythonParser {
     "//": 10, "%": 10, "@": 10,
   ]
 
-  /// Operators that bind at least so closely; 5 is the first above comparisons.
+  /// Parses operators of at least this precedence; 5 is the lowest one above comparisons.
   mutating func operation(_ minimum: Int) throws -> PythonExpression {
     let position = token.position
     var left = try operand()

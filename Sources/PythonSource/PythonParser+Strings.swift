@@ -1,7 +1,7 @@
 import TensorCore
 
 extension PythonParser {
-  /// Strings beside one another, which are one.
+  /// Adjacent strings, which are concatenated.
   mutating func strings() throws -> PythonExpression {
     let position = token.position
     var parts: [(value: PythonExpression, format: String)] = []
@@ -42,7 +42,7 @@ extension PythonParser {
     return try node(.formatted(parts), position, parts.map(\.value))
   }
 
-  /// What is in braces, and the format behind it.
+  /// The expression in braces, and the format that follows it.
   private func formatted(
     _ rest: inout Substring, _ word: PythonToken
   ) throws -> (value: PythonExpression, format: String) {
@@ -118,7 +118,7 @@ extension PythonParser {
         digits = "\(kind)" + more
         rest = rest.dropFirst(more.count)
       } else {
-        // Any other character stays as it is written, but for those that name characters.
+        // Other escape sequences are kept as written, but character names are unsupported.
         if kind == "N" {
           throw ModelError(.unsupported, "\(word.position): '\\N' in a string is not supported")
         }

@@ -1,11 +1,11 @@
 import TensorCore
 
-/// Reads statements. What is nested too deeply is refused.
+/// Parses statements. Code that is nested too deeply is an error.
 struct PythonParser {
   private let tokens: [PythonToken]
   private var next = 0
   private var depth: Int
-  /// Why the function around is no plain one.
+  /// Why the enclosing function is not a plain one, such as `yield`; nil if it is.
   var generator: String?
   private(set) var isPython2 = false
   private(set) var dividesExactly = false
@@ -17,7 +17,7 @@ struct PythonParser {
     self.depth = depth
   }
 
-  /// What is in braces of an f-string.
+  /// The expression in the braces of an f-string.
   func inner(_ text: String, _ position: PythonPosition) throws -> PythonExpression {
     let tokens = try PythonTokens(Array(text.utf8), at: position, isExpression: true).tokens
     var parser = PythonParser(tokens, depth: depth + 1)
@@ -43,7 +43,7 @@ struct PythonParser {
     (token.kind == .symbol || token.kind == .name) && token.text == text
   }
 
-  /// Whether this symbol or keyword follows; it is taken.
+  /// Consumes this symbol or keyword if it comes next, and returns whether it did.
   mutating func takes(_ text: String) -> Bool {
     guard sees(text) else { return false }
     next += 1
@@ -111,7 +111,7 @@ struct PythonParser {
     return statements
   }
 
-  /// Statements on one line.
+  /// The statements of one line.
   private mutating func line() throws -> [PythonStatement] {
     var statements = [try simple()]
     while takes(";"), token.kind != .newline { statements.append(try simple()) }
@@ -194,7 +194,7 @@ struct PythonParser {
     var form = PythonParameter.Form.plain
     while !sees(end) {
       if takes("/") {
-        // Those before it are called by position alone; nothing else follows from it.
+        // The parameters before it are positional-only, which makes no difference here.
       } else if takes("**") {
         parameters.append(PythonParameter(form: .members, name: try name()))
       } else if takes("*") {
@@ -223,7 +223,7 @@ struct PythonParser {
       }
       handlers.append(try block())
     }
-    // What follows a body that succeeded belongs to it.
+    // The `else` block runs after a body without exceptions, so it is appended.
     let rest = takes("else") ? try block() : []
     if takes("finally") { finally = try block() }
     return .attempt(body + rest, handlers: handlers, finally: finally)
@@ -231,7 +231,7 @@ struct PythonParser {
 
   private mutating func with() throws -> PythonStatement.Kind {
     var items: [(value: PythonExpression, target: PythonExpression?)] = []
-    // Parentheses around several, as since 3.9, are those of a tuple without 'as'.
+    // Parentheses around several items, allowed since 3.9; without 'as', they form a tuple.
     let start = next
     if takes("("), let grouped = try? withItems(), takes(")"), sees(":") {
       items = grouped
@@ -328,7 +328,7 @@ struct PythonParser {
     sees("yield") ? try expression() : try list()
   }
 
-  /// Whether what follows `print` makes it a statement of Python 2.
+  /// Whether the next token makes `print` a statement of Python 2.
   private var startsPrinted: Bool {
     let after = following()
     switch after.kind {

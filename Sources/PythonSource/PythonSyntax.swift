@@ -1,6 +1,6 @@
 import TensorCore
 
-/// A place in a source file, counted from 1.
+/// A position in a source file; line and column start at 1.
 package struct PythonPosition: Hashable, Comparable, Sendable {
   package var line: Int
   package var column: Int
@@ -24,7 +24,7 @@ package struct PythonExpression: Sendable {
     case tuple([PythonExpression])
     case list([PythonExpression])
     case set([PythonExpression])
-    /// Without a key, the members of another dictionary.
+    /// Elements without a key are dictionaries to merge, as in `**other`.
     case dictionary([(key: PythonExpression?, value: PythonExpression)])
     case starred(PythonExpression)
     case unary(String, PythonExpression)
@@ -37,18 +37,18 @@ package struct PythonExpression: Sendable {
     case element(PythonExpression, PythonExpression)
     case slice(PythonExpression?, PythonExpression?, PythonExpression?)
     case lambda([PythonParameter], PythonExpression)
-    /// A dictionary's comprehension has tuples of a key and a value.
+    /// A dictionary comprehension's value is a tuple of key and value.
     case comprehension(Grouping, PythonExpression, [PythonClause])
-    /// Texts, and values with how they are formatted.
+    /// Strings and formatted values, each with its format.
     case formatted([(value: PythonExpression, format: String)])
     case assignment(String, PythonExpression)
-    /// What is read but cannot be followed, such as `yield`.
+    /// Syntax that is parsed but cannot be interpreted, such as `yield`.
     case unsupported(String)
   }
 
   package let kind: Kind
   package let position: PythonPosition
-  /// How many expressions are inside one another.
+  /// The nesting depth of the expression.
   let height: Int
 
   package static let heightLimit = 100
@@ -79,7 +79,7 @@ package struct PythonParameter: Sendable {
   package var standard: PythonExpression?
 }
 
-/// A `for` of a comprehension, with its conditions.
+/// A `for` clause of a comprehension, with its conditions.
 package struct PythonClause: Sendable {
   package var target: PythonExpression
   package var values: PythonExpression
@@ -126,7 +126,7 @@ package struct PythonFunctionDefinition: Sendable {
   package var body: [PythonStatement]
   package var decorators: [PythonExpression]
   package var position: PythonPosition
-  /// Such as a generator; nil for a plain function.
+  /// Why the function is not a plain one, such as `yield`; nil if it is.
   package var unsupported: String?
 
   package init(
@@ -146,15 +146,15 @@ package struct PythonClassDefinition: Sendable {
   package var position: PythonPosition
 }
 
-/// A file of Python, as text.
+/// A parsed Python file.
 package struct PythonModule: Sendable {
   package var statements: [PythonStatement]
-  /// Whether whole numbers divided by `/` give whole numbers, as in Python 2.
+  /// Whether `/` divides integers to an integer, as in Python 2.
   package var dividesWhole: Bool
 
   package static let byteLimit = PythonTokens.byteLimit
 
-  /// - Throws: an error with line and column for what is not Python 2.7 or 3.
+  /// - Throws: an error with line and column if the text is not Python 2.7 or 3.
   package init(parsing text: [UInt8]) throws {
     try require(text.count <= PythonTokens.byteLimit, .limitExceeded, "it has \(text.count) bytes")
     var parser = PythonParser(try PythonTokens(text, at: .init(line: 1, column: 1)).tokens)

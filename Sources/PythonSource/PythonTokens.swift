@@ -4,14 +4,14 @@ struct PythonToken: Sendable {
   enum Kind: Sendable { case name, number, string, symbol, newline, indent, dedent, end }
 
   var kind: Kind
-  /// Of a string, what is between the quotes.
+  /// The text of the token; for a string, the text between the quotes.
   var text: String
   var position: PythonPosition
-  /// The letters before a string's quotes, in lower case.
+  /// The letters before a string's quotes, in lowercase.
   var prefix = ""
 }
 
-/// The words of a source file.
+/// The tokens of a source file.
 struct PythonTokens {
   static let byteLimit = 1 << 21
   static let tokenLimit = 1 << 17
@@ -25,7 +25,7 @@ struct PythonTokens {
   private var brackets = 0
   private(set) var tokens: [PythonToken] = []
 
-  /// - Parameter isExpression: whether the text is one expression, in which lines do not count.
+  /// - Parameter isExpression: whether the text is one expression; it may span lines.
   init(_ text: [UInt8], at position: PythonPosition, isExpression: Bool = false) throws {
     self.text = text
     line = position.line
@@ -105,14 +105,14 @@ struct PythonTokens {
     endLine()
   }
 
-  /// Past a line's last byte.
+  /// Moves to the start of the next line.
   private mutating func endLine() {
     if next < text.count { next += 1 }
     line += 1
     lineStart = next
   }
 
-  /// One token; true at the end of a line.
+  /// Reads one token; returns true at the end of a line.
   private mutating func token() throws -> Bool {
     let start = next
     let position = here
@@ -175,7 +175,7 @@ struct PythonTokens {
     try add(.number, String(decoding: text[start..<next], as: UTF8.self), position)
   }
 
-  /// What is between quotes. In the braces of an f-string, quotes start strings of their own.
+  /// Reads a string up to its closing quote. In an f-string's braces, quotes start nested strings.
   private mutating func string(_ prefix: String, _ position: PythonPosition) throws {
     let quote = text[next]
     let isTriple = byte(1) == quote && byte(2) == quote

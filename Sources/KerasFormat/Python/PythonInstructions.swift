@@ -10,13 +10,13 @@ package enum PythonOperation: Equatable, Sendable {
 
   package enum Sign: Sendable { case positive, negative, not }
 
-  /// What is tested before a jump.
+  /// The condition of a jump.
   package enum Test: Equatable, Sendable {
     case truth(Bool)
     case none(Bool)
   }
 
-  /// Parts of a function that is defined.
+  /// The optional parts of a function definition.
   package enum FunctionPart: Int, CaseIterable, Sendable {
     case defaults = 1
     case keywordDefaults = 2
@@ -26,23 +26,23 @@ package enum PythonOperation: Equatable, Sendable {
 
   case nothing
   case pop
-  /// The topmost value goes below so many others.
+  /// Moves the topmost value below this many others.
   case rotate(Int)
-  /// The value at this place from the top, 1 being the topmost, once more.
+  /// Pushes a copy of the value at this position from the top, counted from 1.
   case copy(Int)
-  /// So many topmost values once more.
+  /// Pushes copies of this many topmost values.
   case copies(Int)
   case swap(Int)
   case null
   case constant(Int)
   case local(Int)
   case setLocal(Int)
-  /// Takes the value of a variable, which then has none.
+  /// Pushes the value of a variable and clears the variable.
   case takeLocal(Int)
   case global(Int)
   case attribute(Int)
   case method(Int)
-  /// A variable of the function around this one, or one that inner functions take.
+  /// A variable of the enclosing function, or one that inner functions use.
   case enclosed(Int)
   case setEnclosed(Int)
   case makeCell(Int)
@@ -56,69 +56,69 @@ package enum PythonOperation: Equatable, Sendable {
   case identical(negated: Bool)
   case subscripted
   case setSubscripted
-  /// The same, and puts back the whole that has changed.
+  /// Sets an element like `setSubscripted`, and then pushes the modified array or list.
   case replaceElement
-  /// Start and end, below them what is cut.
+  /// Slices a value; above it are the start and the end.
   case sliced
-  /// `x[a:b]` of Python 2, with a start for odd numbers, an end for 2 and 3.
+  /// `x[a:b]` in Python 2; 1 and 3 have a start, 2 and 3 an end.
   case classicSlice(Int)
   case tuple(Int)
   case list(Int)
   case listToTuple
-  /// The topmost value becomes the last of the list at this place.
+  /// Pops a value and appends it to the list at this position.
   case append(Int)
-  /// The same with all its elements.
+  /// Pops a collection and appends its elements to the list at this position.
   case extend(Int)
   case dictionary(Int)
   case keyedDictionary(Int)
   case addPair
-  /// The topmost dictionary's members go into the one at this place.
+  /// Pops a dictionary and adds its members to the one at this position.
   case merge(Int)
   case text(Int)
   case slice(Int)
   case unpack(Int)
-  /// Parts, given by a set of them, below the code, which has its name above it up to 3.10.
+  /// Pops a name (up to 3.10), a code object, and the parts in this bit set; pushes the function.
   case function(parts: Int, isNamed: Bool)
   case addPart(Int)
-  /// As up to 3.5.
+  /// A function definition up to 3.5.
   case classicFunction(defaults: Int, hasClosure: Bool, isNamed: Bool)
-  /// Arguments, below them the function and a null, in either order.
+  /// A call with arguments on top; below them are the function and a null, in either order.
   case call(Int)
-  /// The same with a tuple of names on top.
+  /// A call with a tuple of argument names on top.
   case callWithNames(Int)
-  /// The names of the next call's last arguments.
+  /// The names of the last arguments of the next call.
   case names(Int)
-  /// Arguments, below them the function.
+  /// A call with arguments on top and the function below them.
   case plainCall(Int)
   case plainCallWithNames(Int)
-  /// Positional arguments, then pairs of names and values.
+  /// A call with positional arguments, followed by pairs of names and values.
   case classicCall(Int, named: Int)
-  /// All arguments as one tuple, and those by name as a dictionary.
+  /// A call with a tuple of positional arguments and, optionally, a dictionary of named ones.
   case expandedCall(hasNames: Bool, hasNull: Bool)
-  /// Positional arguments, then perhaps a list of more, then perhaps a dictionary.
+  /// A call with positional arguments, optionally followed by a list and a dictionary of more.
   case classicExpandedCall(Int, hasList: Bool, hasNames: Bool)
   case jump(Int)
-  /// Where the test fails the next instruction follows. `keeps` leaves the value where it jumps.
+  /// Jumps if the test succeeds; `keeps` then leaves the value on the stack.
   case branch(Test, Int, keeps: Bool)
   case iterate
-  /// The next element of an iterator, or a jump.
+  /// Pushes the next element of an iterator, or jumps after the last one.
   case next(Int)
-  /// A loop that `breakLoop` ends by a jump.
+  /// A loop; `breakLoop` jumps to its end.
   case loop(Int)
   case endLoop
   case breakLoop
   case raise
-  // Of sources alone.
+  // Operations of source files only.
   case setAttribute(Int)
   case setGlobal(Int)
-  /// An inner function, above the defaults of its arguments as a tuple and as a dictionary.
+  /// Defines an inner function; its defaults are below it, as a tuple and as a dictionary.
   case define(Int)
-  /// What `super()` is for the topmost value.
+  /// The result of `super()` for the topmost value.
   case parent
   case refuse(String)
   case result
   case constantResult(Int)
-  /// What no formula does.
+  /// An instruction that no formula contains.
   case other(UInt8)
 
   /// The number of the operation that it may jump to.
@@ -151,7 +151,7 @@ package struct PythonInstructions {
   package static func read(_ code: PythonCode, as version: PythonVersion) -> [PythonOperation]? {
     let bytes = code.code
     var operations: [PythonOperation] = []
-    /// The operation that starts at a byte.
+    /// The index of the operation that starts at each byte.
     var starts: [Int: Int] = [:]
     var position = 0
     var prefix = 0
@@ -183,7 +183,7 @@ package struct PythonInstructions {
         continue
       }
       prefix = 0
-      // Room for what the interpreter notes while it runs: empty in a file.
+      // Inline caches, which are empty in files.
       for _ in 0..<caches {
         guard position + 1 < bytes.count, bytes[position] == 0, bytes[position + 1] == 0 else {
           return nil
@@ -206,7 +206,7 @@ package struct PythonInstructions {
     return operations
   }
 
-  /// An instruction that may jump, with the byte that it jumps to; nil for others.
+  /// A jump instruction and its target byte; nil for other instructions.
   private static func jump(
     _ name: String, _ argument: Int, _ next: Int, _ version: PythonVersion
   ) -> PythonOperation? {
@@ -275,7 +275,7 @@ package struct PythonInstructions {
     case "IMPORT_NAME": return [.importModule(argument)]
     case "IMPORT_FROM": return [.importName(argument)]
     case "UNARY_POSITIVE": return [.sign(.positive)]
-    // Of the functions that the interpreter has built in, the unary plus and `(*x,)`.
+    // Of Python's intrinsic functions, only unary plus and `(*x,)` are known.
     case "CALL_INTRINSIC_1":
       return argument == 5 ? [.sign(.positive)] : argument == 6 ? [.listToTuple] : [.other(0)]
     case "UNARY_NEGATIVE": return [.sign(.negative)]
@@ -352,7 +352,7 @@ package struct PythonInstructions {
     }
   }
 
-  /// `f(a, *b, c=d, **e)` as up to 3.5, without names before the dictionary.
+  /// `f(a, *b, c=d, **e)` up to 3.5, without names before the dictionary.
   private static func classicExpansion(
     _ argument: Int, hasList: Bool, hasNames: Bool
   ) -> [PythonOperation] {

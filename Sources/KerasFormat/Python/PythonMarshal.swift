@@ -1,9 +1,9 @@
-/// Reads a code object that Python's `marshal` module wrote, as data: nothing is run.
+/// Reads a code object written by Python's `marshal` module as data; nothing is run.
 ///
-/// The format names no version, and the fields of a code object changed four times, so each layout
-/// is tried until one fits to the last byte. Every attempt is bounded: elements take at least a
-/// byte each, nesting at most `depthLimit`, references point back only, and what they point to counts
-/// again: at most `nodeLimit` values.
+/// The format states no version, and the fields of a code object changed four times, so each layout
+/// is tried until one accounts for every byte. Every attempt is bounded: an element takes at least
+/// a byte, nesting is limited to `depthLimit`, and references point only backward. Referenced
+/// values count again, up to `nodeLimit` values.
 package struct PythonMarshal {
   package static let depthLimit = 64
   package static let byteLimit = 1 << 20
@@ -13,9 +13,9 @@ package struct PythonMarshal {
   package enum CodeLayout: CaseIterable {
     case python2
     case python3
-    /// From 3.8 on, with a count of positional-only arguments.
+    /// 3.8 and later, with the number of positional-only arguments.
     case python38
-    /// From 3.11 on.
+    /// 3.11 and later.
     case python311
 
     fileprivate var integers: Int {
@@ -37,7 +37,7 @@ package struct PythonMarshal {
     case bytes([UInt8])
     case tuple([Value])
     case code(PythonCode)
-    /// A number that is none of these, a dictionary.
+    /// Any other value: a complex number, a number out of range or a dictionary.
     case other
   }
 
@@ -46,7 +46,7 @@ package struct PythonMarshal {
   private var position = 0
   private var references: [(value: Value, height: Int, nodes: Int)] = []
   private var interned: [Value] = []
-  /// How many values are inside one another in the value that is being read.
+  /// The nesting depth of the value that is being read.
   private var height = 0
   private var nodes = 0
 
@@ -83,7 +83,7 @@ package struct PythonMarshal {
     }
     if let slot { references[slot] = (result, height, nodes - earlier) }
     height = max(outer, height + 1)
-    // References cannot nest deeper than the objects that they contain.
+    // References cannot be nested deeper than the objects that they contain.
     return height <= Self.depthLimit ? result : nil
   }
 
@@ -137,8 +137,8 @@ package struct PythonMarshal {
     guard let code = codeBytes(depth), case .tuple(let constants)? = value(depth: depth + 1),
       let names = strings(depth)
     else { return nil }
-    // Arguments, of which some are positional only, or by name only; local variables; the stack;
-    // flags.
+    // The integers count arguments, positional-only and keyword-only ones, local variables and
+    // stack entries; the last one contains flags.
     var result = PythonCode(
       layout: layout, name: "", argumentCount: integers[0],
       keywordOnlyCount: layout == .python2
@@ -167,13 +167,13 @@ package struct PythonMarshal {
     return .code(result)
   }
 
-  /// Python 2 does not tell strings from bytes.
+  /// Reads bytes. Python 2 does not distinguish them from strings.
   private mutating func codeBytes(_ depth: Int) -> [UInt8]? {
     let start = position
     switch value(depth: depth + 1) {
     case .bytes(let bytes)?: return bytes
     case .string?:
-      // The bytes themselves, which need not be text.
+      // The raw bytes, which may not be valid text.
       guard layout == .python2, bytes[start] & 0x7F == UInt8(ascii: "s") else {
         return layout == .python2 ? [] : nil
       }
@@ -202,7 +202,7 @@ package struct PythonMarshal {
     return .tuple(elements)
   }
 
-  /// Digits of 15 bits, the lowest first; the sign is that of their count.
+  /// An integer as 15-bit digits, lowest first; the sign of their count is the integer's sign.
   private mutating func long() -> Value? {
     guard let digits = integer(), digits != Int.min, abs(digits) * 2 <= bytes.count - position
     else { return nil }
@@ -216,7 +216,7 @@ package struct PythonMarshal {
     return overflows ? .other : .int(digits < 0 ? -value : value)
   }
 
-  /// Keys and values up to a null.
+  /// Skips keys and values up to a null.
   private mutating func dictionary(_ depth: Int) -> Value? {
     while position < bytes.count, bytes[position] != UInt8(ascii: "0") {
       guard value(depth: depth + 1) != nil, value(depth: depth + 1) != nil else { return nil }

@@ -1,4 +1,4 @@
-/// Versions of Python whose instructions have the same numbers.
+/// Python versions that number their instructions in the same way.
 ///
 /// Source: the `dis` and `opcode` modules of each version.
 package struct PythonVersion: Sendable {
@@ -39,7 +39,7 @@ package struct PythonVersion: Sendable {
     self.opcodes = opcodes
   }
 
-  /// Numbers that hold from 2.7 to 3.10.
+  /// Numbers that 2.7 to 3.10 share.
   private static let common = """
     POP_TOP 1, ROT_TWO 2, ROT_THREE 3, DUP_TOP 4, NOP 9, UNARY_POSITIVE 10, UNARY_NEGATIVE 11,
     UNARY_INVERT 15, BINARY_POWER 19, BINARY_MULTIPLY 20, BINARY_MODULO 22, BINARY_ADD 23,
@@ -55,7 +55,7 @@ package struct PythonVersion: Sendable {
     LOAD_CLOSURE 135, STORE_DEREF 137
     """
 
-  /// Loops up to 3.7.
+  /// Loop instructions up to 3.7.
   private static let blocks = "BREAK_LOOP 80, CONTINUE_LOOP 119, SETUP_LOOP 120"
 
   private static let python27 = PythonVersion(
@@ -73,14 +73,14 @@ package struct PythonVersion: Sendable {
     CALL_FUNCTION_KW 141, CALL_FUNCTION_VAR_KW 142, EXTENDED_ARG 144, LIST_APPEND 145
     """)
 
-  /// Numbers that hold from 3.6 to 3.10.
+  /// Numbers that 3.6 to 3.10 share.
   private static let pairs = """
     DUP_TOP_TWO 5, ROT_FOUR 6, BINARY_MATRIX_MULTIPLY 16, CALL_FUNCTION_KW 141,
     CALL_FUNCTION_EX 142, EXTENDED_ARG 144, LIST_APPEND 145, FORMAT_VALUE 155,
     BUILD_CONST_KEY_MAP 156, BUILD_STRING 157, LOAD_METHOD 160, CALL_METHOD 161
     """
 
-  /// Numbers that 3.9 introduced.
+  /// Numbers introduced in 3.9.
   private static let tests = """
     LOAD_ASSERTION_ERROR 74, LIST_TO_TUPLE 82, IS_OP 117, CONTAINS_OP 118, LIST_EXTEND 162,
     DICT_MERGE 164, DICT_UPDATE 165
@@ -96,7 +96,7 @@ package struct PythonVersion: Sendable {
     return version
   }()
 
-  /// Numbers that hold for 3.11 and 3.12.
+  /// Numbers that 3.11 and 3.12 share.
   private static let words = """
     POP_TOP 1, PUSH_NULL 2, NOP 9, UNARY_NEGATIVE 11, UNARY_INVERT 15, RETURN_VALUE 83,
     UNPACK_SEQUENCE 92/1, SWAP 99, LOAD_CONST 100, BUILD_TUPLE 102, BUILD_LIST 103,

@@ -1,6 +1,6 @@
 import ImportSupport
 
-/// An input of the model; inside a nested model, just a name for the model's argument.
+/// An input of the model; inside a nested model, the name of an argument.
 struct InputLayer: KerasLayer {
   static let classes = [SourceLayer("InputLayer", becomes: "nothing")]
   static let maskPolicy = MaskPolicy.passes

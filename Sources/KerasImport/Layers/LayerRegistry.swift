@@ -22,11 +22,11 @@ enum KerasLayerRegistry {
     STFTSpectrogram.self, MelSpectrogram.self,
   ]
 
-  /// Classes of other packages. Those in Swift are not recipes because they have variants that only
-  /// stored weights tell apart (`ContextAttention`, `PairwisePositionalEmbedding`), compute a mask
-  /// (`TokenAndPositionEmbedding`, `TableEmbedding`), share a table (`EmbeddingSimilarity`), move windows
-  /// into the batch (`RelativePositionalEmbedding`, `WindowAttentionMask`), have more weights than a
-  /// recipe computes with (`StandardizedConvolution`) or are kinds of Keras's layers.
+  /// Classes of other packages. Those in Swift cannot be recipes: only stored weights distinguish
+  /// their variants (`ContextAttention`, `PairwisePositionalEmbedding`), or they compute a mask
+  /// (`TokenAndPositionEmbedding`, `TableEmbedding`), share a table (`EmbeddingSimilarity`), move
+  /// windows into the batch (`RelativePositionalEmbedding`, `WindowAttentionMask`), have too many
+  /// weights (`StandardizedConvolution`) or are variants of Keras's layers.
   private static let packageTypes: [any KerasLayer.Type] = [
     InstanceNormalization.self, RecipeLayer.self, StandardizedConvolution.self,
     CompatibleExtractPatches.self, RelativePositionalEmbedding.self,

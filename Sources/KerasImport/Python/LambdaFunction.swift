@@ -8,7 +8,7 @@ enum LambdaFunction {
     fullName(in: fields).map { $0 == "<lambda>" ? $0 : ActivationFunction.plainName($0) }
   }
 
-  /// The name with its package, if it is of another than Keras.
+  /// The name, with its package if that is not Keras.
   static func fullName(in fields: JSONObject) -> String? {
     guard let function = fields["function"] else { return nil }
     if fields["function_type"]?.string == "function", let name = function.string { return name }
@@ -30,7 +30,7 @@ enum LambdaFunction {
     }
   }
 
-  /// The function of a Lambda of so many inputs; nil if its code is not in the file.
+  /// The function of a Lambda with `inputCount` inputs; nil if the file lacks its code.
   static func program(in fields: JSONObject, inputCount: Int) -> PythonProgram? {
     guard fields["function_type"]?.string != "function", let function = fields["function"],
       let stored = StoredFunction(function)

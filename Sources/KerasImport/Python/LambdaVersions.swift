@@ -1,6 +1,6 @@
 extension KerasSource {
-  /// The Lambda layers whose functions are in the file, and the versions of Python that run all of
-  /// those; others may crash.
+  /// The Lambda layers whose functions are in the file, and the Python versions that can run all of
+  /// them; other versions may crash.
   package var lambdas: (names: [String], versions: [String]) {
     var names: [String] = []
     var versions = PythonVersion.all.map(\.name)
@@ -18,14 +18,14 @@ extension KerasSource {
     return (names, versions.flatMap { Self.members[$0] ?? [$0] })
   }
 
-  /// The versions of Python that share instructions with another.
+  /// The Python versions that share their instructions with another version.
   private static let members = [
     "3.4": ["3.4", "3.5"], "3.6": ["3.6", "3.7"], "3.8": ["3.8", "3.9"],
   ]
 }
 
 extension PythonProgram {
-  /// The versions of Python whose instructions these may be, the likeliest ones only.
+  /// The most likely Python versions for these instructions.
   fileprivate var versions: [String] {
     let found = PythonVersion.all.filter { $0.layouts.contains(code.layout) }.compactMap {
       version in

@@ -1,17 +1,17 @@
 import ByteFormats
 import TensorCore
 
-/// A function that a Lambda names without its code: one that many projects define alike, or one of
-/// Keras or TensorFlow.
+/// A function that a Lambda refers to by name, without code: a function that many projects define
+/// alike, or one of Keras or TensorFlow.
 struct NamedFunction {
   let name: String
   let arguments: [String: PythonSymbol]
-  /// The function of Keras or TensorFlow.
+  /// The path of a function of Keras or TensorFlow.
   private let path: String?
 
-  /// Nil if nothing is known by that name.
+  /// Nil if the name is unknown.
   ///
-  /// - Parameter stored: the name with the package of a function that is not Keras's.
+  /// - Parameter stored: the function's name, with its package if that is not Keras.
   init?(_ stored: String, _ arguments: JSONObject) {
     let name = ActivationFunction.plainName(stored)
     path = StoredIdentity.package(stored) == nil ? Self.path(name) : nil

@@ -1,7 +1,7 @@
 import Formulas
 import TensorCore
 
-/// Known arrays whose parts come in another order.
+/// Functions that rearrange known arrays.
 extension PythonMachine {
   func rearranged(
     _ path: String, _ arguments: [PythonSymbol], _ keywords: Keywords
@@ -106,7 +106,7 @@ extension PythonMachine {
     }
   }
 
-  /// The parts of a table at places of an axis.
+  /// The slices of a table at indices along an axis.
   func rows(
     of table: FormulaArray, at indices: FormulaArray, axis: Int = 0
   ) throws -> PythonSymbol {
@@ -133,7 +133,7 @@ extension PythonMachine {
 }
 
 extension FormulaArray {
-  /// So many whole numbers, one after the other.
+  /// `count` consecutive integers.
   fileprivate static func range(_ start: Int, _ count: Int) -> FormulaArray {
     FormulaArray([count], (start..<start + count).map { Double($0) })
   }

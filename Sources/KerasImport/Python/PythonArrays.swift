@@ -1,9 +1,9 @@
 import Formulas
 import TensorCore
 
-/// Calculations with known arrays, and what the networks of `keras.applications` do to an image.
+/// Computations with known arrays, and the preprocessing of `keras.applications`.
 extension PythonMachine {
-  /// Functions of known numbers that formulas lack; nil for others.
+  /// Functions of known arrays that formulas lack; nil for any other function.
   func array(
     _ path: String, _ arguments: [PythonSymbol], _ keywords: Keywords
   ) throws -> PythonSymbol? {
@@ -106,7 +106,7 @@ extension PythonMachine {
       else { return nil }
       return PythonSymbol(factors.reduce(.known(1), SymbolicSize.product))
     case "range", "arange":
-      // A single bound is the end.
+      // A single bound is the stop value.
       let named = [["start"], ["limit", "stop"], ["delta", "step"]].map { names in
         keywords.first { names.contains($0.name) && !$0.value.isNone }?.value
       }
@@ -128,7 +128,7 @@ extension PythonMachine {
     case "zeros", "ones", "fill", "full", "zeros_like", "ones_like":
       let isLike = name.hasSuffix("like")
       let given = isLike ? first?.array?.shape.map { .int($0) } : first?.elements
-      // A constant goes with each item of the batch.
+      // A constant is the same for every item of the batch.
       guard
         let sizes =
           (first?.int.map { [$0] }
@@ -150,7 +150,7 @@ extension PythonMachine {
       default: return nil
       }
     case "ceil", "floor":
-      // Of NumPy and math, whose results become sizes.
+      // Functions of Python's math module, whose results become sizes.
       guard path.hasPrefix("math."), let number = first?.double else { return nil }
       return Int(exactly: name == "ceil" ? number.rounded(.up) : number.rounded(.down)).map {
         .int($0)
@@ -159,8 +159,8 @@ extension PythonMachine {
     }
   }
 
-  /// An array repeated along its axes. The size of the batch counts as 1: a constant goes with each
-  /// item of it.
+  /// An array that is tiled, or broadcast if `isShape`. The batch size counts as 1, since a
+  /// constant is the same for every item.
   func repeated(
     _ array: FormulaArray, _ given: [PythonSymbol], isShape: Bool
   ) throws -> FormulaArray {
@@ -178,7 +178,7 @@ extension PythonMachine {
     }
   }
 
-  /// An array whose first axis has become another one.
+  /// Moves the array's first axis to `axis`.
   func stacked(_ array: FormulaArray, axis: Int) throws -> FormulaArray {
     var shape = Array(array.shape.dropFirst())
     let axis = axis < 0 ? array.shape.count + axis : axis
@@ -191,7 +191,7 @@ extension PythonMachine {
     }
   }
 
-  /// `meshgrid` of two vectors, with rows of the first.
+  /// `meshgrid` of two vectors, with rows that equal the first one.
   private func grids(_ x: FormulaArray, _ y: FormulaArray) throws -> [PythonSymbol] {
     let shape = [y.elements.count, x.elements.count]
     return [
@@ -200,7 +200,7 @@ extension PythonMachine {
     ]
   }
 
-  /// Arrays one after the other.
+  /// Concatenates arrays.
   private func joined(_ arrays: [FormulaArray], _ count: Int, axis: Int?) throws -> PythonSymbol? {
     guard arrays.count == count, let first = arrays.first?.shape, let axis,
       case let axis = axis < 0 ? axis + first.count : axis, first.indices.contains(axis)
@@ -220,7 +220,7 @@ extension PythonMachine {
     return .array(FormulaArray(shape, elements))
   }
 
-  /// An array in which a value takes a part's place.
+  /// The array with the part at `index` replaced by a value.
   func replaced(
     _ index: PythonSymbol, of array: FormulaArray, with value: PythonSymbol
   ) throws -> PythonSymbol {
@@ -252,7 +252,7 @@ extension PythonMachine {
       })
   }
 
-  /// The functions `preprocess_input` of `keras.applications`; nil for other functions.
+  /// The function `preprocess_input` of a module in `keras.applications`; nil for other functions.
   func preprocessed(
     _ path: String, _ positional: [PythonSymbol], _ keywords: Keywords
   ) throws -> PythonSymbol? {
@@ -267,7 +267,7 @@ extension PythonMachine {
       let mode = mode ?? keyword("mode")?.string ?? (parts[0] == "imagenet_utils" ? "caffe" : nil)
     else { throw Self.unsupported("it calls \(path) with unknown arguments") }
     let isCaffe = mode == "caffe"
-    // Caffe's networks expect blue first.
+    // Caffe's networks expect BGR.
     let image =
       isCaffe ? try element(.tuple([.ellipsis, .slice(.none, .none, .int(-1))]), of: x) : x
     guard let image = image.expression else { throw Self.unsupported("it calls \(path)") }
@@ -288,7 +288,7 @@ extension PythonMachine {
     }
   }
 
-  /// What the modules of networks do.
+  /// The preprocessing modes of the modules in `keras.applications`.
   static let applications: [(mode: String, networks: [String])] = [
     ("caffe", ["vgg16", "vgg19", "resnet", "resnet50"]),
     (

@@ -7,7 +7,7 @@ struct PythonConversion {
   enum Source {
     case formula(FormulaConversion)
     case code(PythonProgram)
-    /// Its name alone is in the file.
+    /// A function of which the file has only the name.
     case named(NamedFunction)
     /// The source of a layer's class.
     case type(LayerSource)
@@ -15,13 +15,13 @@ struct PythonConversion {
 
   let source: Source
   let subject: CustomLayerSubject
-  /// Whether the Lambda computes the mask of its result with another function.
+  /// Whether the Lambda has a function that computes its output's mask.
   private let hasMaskFunction: Bool
-  /// What the layer becomes if its function cannot be followed; nil if that is an error.
+  /// The custom layer to use if the function cannot be interpreted; nil makes that an error.
   let fallback: CustomConversion?
 
-  /// - Parameter reading: the formula that the function is, if it is one.
-  /// - Returns: nil if the file says too little of the function.
+  /// - Parameter reading: the formula that the function is equivalent to, if any.
+  /// - Returns: nil if the file lacks the function's code and its name is unknown.
   init?(
     _ layer: ModelDefinition.Layer, _ subject: CustomLayerSubject,
     _ reading: Result<PythonFormula, ModelError>?, _ inputCount: Int, _ rules: CustomLayerRules
@@ -43,7 +43,7 @@ struct PythonConversion {
     fallback = rules.allowsAll ? CustomConversion(layer: layer, subject: subject, rule: nil) : nil
   }
 
-  /// A layer whose class is in a source file.
+  /// Converts a layer whose class is defined in a source file.
   init(_ source: LayerSource, _ subject: CustomLayerSubject, _ rules: CustomLayerRules) {
     self.source = .type(source)
     self.subject = subject
@@ -56,7 +56,7 @@ struct PythonConversion {
     if case .formula(let formula) = source { formula } else { nil }
   }
 
-  /// The tensors that the function returns, and its steps as text.
+  /// The tensors that the function returns, and a description of its steps.
   func convert(
     _ call: LayerCall, into network: inout KerasWriter
   ) throws -> (outputs: [KerasTensor], text: String) {
@@ -69,7 +69,7 @@ struct PythonConversion {
     }
     let before = network
     do {
-      // Followed twice: the last step's layer gets the Lambda's name.
+      // Interpreted twice, so that the layer of the last step gets the Lambda's name.
       let (outputs, tensors): ([KerasTensor], PythonTensors)
       switch source {
       case .formula: throw PythonMachine.malformed

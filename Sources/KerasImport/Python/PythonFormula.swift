@@ -2,24 +2,24 @@ import ByteFormats
 import Formulas
 import TensorCore
 
-/// The formula that a Python function is, where it is one.
+/// The formula that a Python function is equivalent to.
 struct PythonFormula: Equatable, Sendable {
   var expression: Expression
-  /// The names of the layer's inputs in it.
+  /// The names of the layer's inputs in the formula.
   var inputs: [String]
 
-  /// What a function is called with.
+  /// Everything that a function is called with.
   struct Surroundings: Sendable {
     var inputCount = 1
-    /// Of the last arguments.
+    /// The defaults of the last arguments.
     var defaults: [JSONValue] = []
-    /// What the function encloses.
+    /// The values of enclosed variables.
     var closure: [JSONValue] = []
-    /// By name.
+    /// Arguments by name.
     var arguments: JSONObject = JSONObject()
   }
 
-  /// - Throws: `.unsupported` if the function is more than a formula, or may be several.
+  /// - Throws: `.unsupported` if the function is not equivalent to a single formula.
   init(_ code: PythonCode, _ surroundings: Surroundings) throws {
     self = try PythonProgram(code, surroundings).agreed { function in
       let machine = PythonMachine()
@@ -39,7 +39,7 @@ struct PythonFormula: Equatable, Sendable {
   }
 }
 
-/// A Python function with what it is called with. Its instructions are followed on paper; none is run.
+/// A Python function and its arguments. Its instructions are interpreted symbolically, never run.
 struct PythonProgram: Sendable {
   let code: PythonCode
   let surroundings: PythonFormula.Surroundings
@@ -49,13 +49,13 @@ struct PythonProgram: Sendable {
     self.surroundings = surroundings
   }
 
-  /// The function as each version of Python that may have written it reads it, the likeliest ones
-  /// only.
+  /// The function's instructions, as read for each Python version that may have written them; only
+  /// the most likely versions.
   var readings: [PythonFunction] {
     code.readings.map { PythonFunction(code: code, operations: $0.operations, version: $0.version) }
   }
 
-  /// What all readings that `body` accepts mean.
+  /// The result that all readings accepted by `body` agree on.
   func agreed<Meaning: Equatable>(_ body: (PythonFunction) throws -> Meaning) throws -> Meaning {
     var found: [Meaning] = []
     var reason: (any Error)?

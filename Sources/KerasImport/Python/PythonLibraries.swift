@@ -1,9 +1,9 @@
 import Formulas
 import TensorCore
 
-/// The functions of Keras, TensorFlow and numpy that formulas are made of.
+/// The functions of Keras, TensorFlow and NumPy that formulas support.
 enum PythonLibraries {
-  /// What names of modules stand for where a function's code does not import them itself.
+  /// The modules that global names refer to if the function's code does not import them itself.
   private static let globals: [String: String] = [
     "K": "keras.backend", "backend": "keras.backend", "keras": "keras", "tf": "tf",
     "tensorflow": "tf", "np": "np", "numpy": "np", "math": "math", "ops": "keras.ops",
@@ -11,7 +11,7 @@ enum PythonLibraries {
     "keras_backend": "keras.backend", "image": "image",
   ]
 
-  /// Functions and types of Python itself.
+  /// Python's built-in functions and types.
   private static let builtIns: Set<String> = [
     "abs", "all", "any", "bool", "callable", "dict", "enumerate", "float", "format", "getattr",
     "hasattr", "int", "isinstance", "len", "list", "map", "max", "min", "object", "pow", "print",
@@ -28,8 +28,8 @@ enum PythonLibraries {
         ? "keras.applications." + name : builtIns.contains(name) ? "python." + name : nil)
   }
 
-  /// `keras.backend` for `tensorflow.python.keras.backend`, `tf.nn` for `tensorflow.compat.v1.nn`;
-  /// TensorFlow 1's functions of images are others than those of TensorFlow 2.
+  /// The normalized path: `keras.backend` for `tensorflow.python.keras.backend`, `tf.nn` for
+  /// `tensorflow.compat.v1.nn`. TensorFlow 1's image functions keep a separate path.
   static func path(_ text: String) -> String {
     var path = text
     for (from, to) in [
@@ -67,7 +67,7 @@ enum PythonLibraries {
     "python", "keras.ops.nn", "keras.ops.numpy",
   ]
 
-  /// Names that mean another function in the language of formulas.
+  /// Functions whose names in formulas are different.
   private static let others: [String: String] = [
     "max": "reduce_max", "min": "reduce_min", "neg": "negative", "mul": "multiply",
     "sub": "subtract", "div": "divide", "exponential": "exp", "linear": "identity",
@@ -75,7 +75,7 @@ enum PythonLibraries {
     "float": "identity", "cast_to_floatx": "identity", "scalar_mul": "multiply",
   ]
 
-  /// What calling a function gives.
+  /// The result of calling a function.
   static func call(
     _ path: String, _ positional: [PythonSymbol], _ keywords: [(name: String, value: PythonSymbol)]
   ) throws -> PythonSymbol {
@@ -91,7 +91,7 @@ enum PythonLibraries {
     if ["min", "max", "sum"].contains(function), library == "python" { throw refusal(path) }
     var arguments = try positional.map { try $0.argument() }
     let named = try keywords.filter { $0.name != "name" }.map { ($0.name, try $0.value.argument()) }
-    // Variants of one name.
+    // Functions of the same name that differ between libraries.
     switch (library, name) {
     case ("keras.ops", "gelu") where arguments.count < 2 && named.isEmpty:
       arguments.append(.flag(true))
@@ -113,7 +113,7 @@ enum PythonLibraries {
       return .expression(
         try .apply(
           .choose, isZero, .number(0), .apply(.divide, x, .apply(.choose, isZero, .number(1), y))))
-    // What is below 0 counts as 0.
+    // Negative values are clamped to 0.
     case ("keras.backend", "sqrt"):
       return .expression(
         try .apply(.sqrt, .apply(.relu, FunctionCatalog.call("identity", arguments, named))))

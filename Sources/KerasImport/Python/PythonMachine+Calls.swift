@@ -4,7 +4,7 @@ import TensorCore
 extension PythonMachine {
   typealias Keywords = [(name: String, value: PythonSymbol)]
 
-  /// What a call gives.
+  /// The result of a call.
   func call(
     _ function: PythonSymbol, _ positional: [PythonSymbol], _ keywords: Keywords
   ) throws -> PythonSymbol {
@@ -23,7 +23,7 @@ extension PythonMachine {
       return try call(function, first + positional, rest + keywords)
     case .method(let value, let name)
     where Self.arrayMethods.contains(name) && value.expression == nil && value.array != nil:
-      // Sizes and axes may be one tuple, or several arguments.
+      // Sizes and axes may be passed as a tuple or as separate arguments.
       let isMany = positional.count > 1 && ["reshape", "transpose"].contains(name)
       return try call(
         .library("np." + name),
@@ -49,7 +49,7 @@ extension PythonMachine {
       return try recorded(positional + keywords.map(\.value)) {
         try call(path, positional, keywords)
       }
-    // A type of NumPy, as in np.float32(2).
+    // A NumPy type as a function, such as np.float32(2).
     case .string(let type) where type.hasPrefix("float") && positional.count == 1:
       return positional[0]
     default: throw Self.unsupported("it calls an unknown function")
@@ -119,7 +119,7 @@ extension PythonMachine {
       guard name == "value" else { break }
       return symbol
     case .array where name == "value": return symbol
-    // What `top_k` gives.
+    // The result of `top_k`.
     case .list(let list) where list.elements.count == 2 && ["values", "indices"].contains(name):
       return list.elements[name == "values" ? 0 : 1]
     case .array(let array) where name == "shape": return .tuple(array.shape.map { .int($0) })
@@ -133,7 +133,7 @@ extension PythonMachine {
     throw Self.unsupported("it uses '.\(name)' of a value")
   }
 
-  /// The sizes of a tensor as `K.int_shape` has them.
+  /// The sizes of a tensor as returned by `K.int_shape`.
   private func shape(of expression: Expression, _ name: String) throws -> [PythonSymbol] {
     try sizes(of: expression, name).map { size in
       if size.known == nil, size != .batch(times: 1) { hidesSizes = true }
@@ -210,13 +210,13 @@ extension PythonMachine {
     throw Self.unsupported("it calls '.\(name)' of a value")
   }
 
-  /// Methods of NumPy's arrays that are functions of the same name.
+  /// Methods of NumPy arrays that are also NumPy functions of the same name.
   private static let arrayMethods: Set<String> = [
     "sum", "mean", "max", "min", "prod", "std", "var", "reshape", "transpose", "flatten", "ravel",
     "repeat", "squeeze", "swapaxes", "take", "dot", "round", "clip", "any", "all",
   ]
 
-  /// A text with values in place of its `{}`.
+  /// A string with its `{}` replaced by values.
   static func filled(_ text: String, _ values: [PythonSymbol]) -> String {
     let parts = text.split(separator: "{}", omittingEmptySubsequences: false)
     guard parts.count == values.count + 1 else { return text }
@@ -225,7 +225,7 @@ extension PythonMachine {
 
   // MARK: Functions of Python
 
-  /// Nil for what formulas have a function of the same name for.
+  /// Built-in functions of Python; nil if formulas have a function of the same name.
   func builtIn(
     _ path: String, _ arguments: [PythonSymbol], _ keywords: Keywords
   ) throws -> PythonSymbol? {
@@ -324,7 +324,7 @@ extension PythonMachine {
     throw Self.unsupported("it calls \(path.dropFirst(7))")
   }
 
-  /// What the libraries say of themselves and of a tensor's shape; nil for other functions.
+  /// Settings of the libraries, and questions about a tensor or its shape; nil for other functions.
   private func setting(
     _ path: String, _ arguments: [PythonSymbol], _ keywords: Keywords
   ) throws -> PythonSymbol? {

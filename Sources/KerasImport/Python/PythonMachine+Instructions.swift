@@ -2,7 +2,7 @@ import Formulas
 import TensorCore
 
 extension PythonMachine {
-  /// One instruction that does not return.
+  /// Performs one instruction other than a return.
   func perform(_ operation: PythonOperation, _ frame: inout Frame) throws {
     switch operation {
     case .nothing: break
@@ -281,7 +281,7 @@ extension PythonMachine {
       guard case .tuple(let elements) = symbol else { throw Self.malformed }
       return try texts(elements)
     }
-    /// The function, and the first argument if that is between it and the others.
+    /// The function, and the first argument if it lies between the function and the others.
     func function(hasNull: Bool) throws -> (function: PythonSymbol, first: [PythonSymbol]) {
       let top = try frame.pop()
       guard hasNull else { return (top, []) }

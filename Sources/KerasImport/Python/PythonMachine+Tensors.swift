@@ -3,13 +3,13 @@ import ImportSupport
 import TensorCore
 
 extension PythonMachine {
-  /// A calculation as a tensor that has a name.
+  /// Replaces a computation by a named tensor.
   func settled(_ expression: Expression) throws -> Expression {
     guard let tensors else { return expression }
     return try tensors.settled(expression, self)
   }
 
-  /// What a variable holds: long calculations become layers once.
+  /// The value to store in a variable: long computations become layers, once.
   func settled(_ symbol: PythonSymbol) throws -> PythonSymbol {
     guard tensors != nil, case .expression(let expression) = symbol, expression.count > 8,
       expression.number == nil
@@ -17,7 +17,7 @@ extension PythonMachine {
     guard layers != nil, let before = tensors?.network else {
       return .expression(try settled(expression))
     }
-    // What only a loss needs may be left unknown.
+    // Computations that only a loss needs may fail.
     do { return .expression(try settled(expression)) } catch {
       tensors?.network = before
       return symbol
@@ -26,7 +26,7 @@ extension PythonMachine {
 }
 
 extension PythonSymbol {
-  /// Whether a tensor is in it.
+  /// Whether the symbol contains a tensor.
   var holdsTensor: Bool {
     switch self {
     case .expression: true
@@ -49,7 +49,7 @@ extension Expression {
 }
 
 extension PythonTensors {
-  /// A known array, which goes with each item of the batch.
+  /// A known array as a tensor that is the same for every item of the batch.
   func constant(_ array: FormulaArray) throws -> KerasTensor {
     let sizes = Array(array.shape.dropFirst())
     let name = try name("constant")
@@ -62,7 +62,7 @@ extension PythonTensors {
     return try network.reshaped(table, to: sizes, preferred: call.preferredImage, name: name, call)
   }
 
-  /// What lists in lists hold.
+  /// The elements of nested lists and tuples.
   static func leaves(_ symbol: PythonSymbol) -> [PythonSymbol] {
     switch symbol {
     case .tuple(let elements): elements.flatMap(leaves)
@@ -71,7 +71,7 @@ extension PythonTensors {
     }
   }
 
-  /// The mask that a calculation is.
+  /// The mask that a computation produces.
   func mask(_ expression: Expression, _ machine: PythonMachine) throws -> StepMask {
     let settled = try settled(expression, machine)
     let tensor = try tensor(settled, machine)
@@ -81,7 +81,7 @@ extension PythonTensors {
     return masks[name] ?? .given(tensor)
   }
 
-  /// Refuses to drop the masks of tensors.
+  /// Throws if any tensor has a mask, which would be lost.
   func refuseMasks(of symbols: [PythonSymbol]) throws {
     for symbol in symbols.flatMap(Self.leaves) {
       guard case .name(let name)? = symbol.expression?.node, tensors[name]?.mask != nil else {

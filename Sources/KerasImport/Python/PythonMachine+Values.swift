@@ -2,7 +2,7 @@ import Formulas
 import TensorCore
 
 extension PythonMachine {
-  /// Signs, operators, elements.
+  /// Signs, operators and subscripts.
   func calculate(_ operation: PythonOperation, _ frame: inout Frame) throws {
     switch operation {
     case .sign(let sign):
@@ -62,7 +62,7 @@ extension PythonMachine {
     }
   }
 
-  /// A value that calculations can take: arrays get a name.
+  /// The symbol as an operand of computations; arrays get a name.
   func operand(_ symbol: PythonSymbol) throws -> Expression? {
     if let expression = symbol.expression { return expression }
     if case .library(let path) = symbol, path.contains("random") {
@@ -74,7 +74,7 @@ extension PythonMachine {
     return .name(name)
   }
 
-  /// The first name after a letter that nothing has.
+  /// A letter with the first number that makes an unused name.
   func unusedName(_ letter: String) -> String {
     var number = (letter == "c" ? constants.count : tensors?.log.count ?? 0) + 1
     while constants["\(letter)\(number)"] != nil || tensors?.tensors["\(letter)\(number)"] != nil {
@@ -83,7 +83,7 @@ extension PythonMachine {
     return "\(letter)\(number)"
   }
 
-  /// The value of a calculation: a number or an array where it holds no tensor.
+  /// The value of a computation: a number or an array if it contains no tensor.
   func value(_ expression: Expression, isWhole: Bool = false) throws -> PythonSymbol {
     if let number = expression.number {
       return isWhole ? Int(exactly: number).map { .int($0) } ?? .double(number) : .double(number)
@@ -141,11 +141,11 @@ extension PythonMachine {
     }
     let result = try Expression.apply(plain, a, b)
     if plain.isComparison, let number = result.number { return .bool(number != 0) }
-    // Whole numbers stay whole, but for a division.
+    // Integers stay integers, except in a division.
     return try value(result, isWhole: left.int != nil && right.int != nil && plain != .divide)
   }
 
-  /// Arithmetic on numbers, as Python does it; nil for anything else.
+  /// Python's arithmetic on numbers; nil for anything else.
   private func number(
     _ function: ElementFunction, _ left: PythonSymbol, _ right: PythonSymbol
   ) throws -> PythonSymbol? {
@@ -164,7 +164,7 @@ extension PythonMachine {
     return nil
   }
 
-  /// Operators on lists, texts and sizes; nil for numbers and tensors.
+  /// Operators on lists, strings and sizes; nil for numbers and tensors.
   private func bundled(
     _ function: ElementFunction, _ left: PythonSymbol, _ right: PythonSymbol
   ) throws -> PythonSymbol? {
@@ -188,7 +188,7 @@ extension PythonMachine {
     }
   }
 
-  /// Arithmetic on sizes, element by element; nil if neither is one.
+  /// Elementwise arithmetic on sizes; nil if neither operand contains sizes.
   private func sizes(
     _ function: ElementFunction, _ left: PythonSymbol, _ right: PythonSymbol
   ) throws -> PythonSymbol? {
@@ -229,7 +229,7 @@ extension PythonMachine {
       return value
     }
     if case .transposed(let expression, let axes) = value {
-      // One of the parts has the batch first, or is turned as well.
+      // Takes an element along the first axis; the rest may still be transposed.
       guard let position = index.int, let axis = axes.first, axis > 0 else {
         throw Self.unsupported("it moves the batch")
       }
@@ -241,7 +241,7 @@ extension PythonMachine {
       return try call(.library("tf.transpose"), [part, .tuple(rest)], [])
     }
     if case .array = value, index.int == nil { return try part(index, of: value) }
-    // What sizes are, numbers of NumPy may be.
+    // Sizes may also be subscripted like a NumPy array.
     if case .sizes = value, case .tuple = index, let array = value.array {
       return try part(index, of: .array(array))
     }
@@ -284,7 +284,7 @@ extension PythonMachine {
     }
   }
 
-  /// A part of a tensor or of an array.
+  /// A slice of a tensor or of an array.
   private func part(_ index: PythonSymbol, of value: PythonSymbol) throws -> PythonSymbol {
     guard value.double == nil, let whole = try operand(value) else {
       throw Self.unsupported("it slices something other than a tensor")
@@ -307,7 +307,7 @@ extension SymbolicSize {
 }
 
 extension ElementFunction {
-  /// The result for whole numbers, nil inside if it is too large; nil for other functions.
+  /// The result for integers, `.some(nil)` if it overflows; nil for other functions.
   fileprivate func whole(_ a: Int, _ b: Int) -> Int?? {
     func checked(_ result: (partialValue: Int, overflow: Bool)) -> Int?? {
       .some(result.overflow ? nil : result.partialValue)
@@ -316,7 +316,7 @@ extension ElementFunction {
     case .add: return checked(a.addingReportingOverflow(b))
     case .subtract: return checked(a.subtractingReportingOverflow(b))
     case .multiply: return checked(a.multipliedReportingOverflow(by: b))
-    // Rounded downwards, with a remainder that has the divisor's sign.
+    // Rounds down; the remainder has the divisor's sign.
     case .floorDivide, .modulo:
       let quotient = a.dividedReportingOverflow(by: b)
       if quotient.overflow { return .some(nil) }
@@ -349,7 +349,7 @@ extension ElementFunction {
 }
 
 extension Expression {
-  /// Whether every value is 1 or 0.
+  /// Whether every value is 0 or 1.
   fileprivate var isCondition: Bool {
     guard case .apply(let function, _) = node else { return false }
     return function.isComparison || [.logicalAnd, .logicalOr, .logicalNot].contains(function)

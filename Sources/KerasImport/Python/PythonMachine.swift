@@ -2,35 +2,35 @@ import ByteFormats
 import Formulas
 import TensorCore
 
-/// Follows a Python function's instructions with symbols in place of tensors: what only depends on
-/// known values is computed, what depends on tensors is written down. Nothing is run.
+/// Interprets a Python function with symbols instead of tensors: computes everything that depends
+/// only on known values, and records everything that depends on tensors. No code is run.
 ///
-/// Steps, calls inside one another and the sizes of values are bounded.
+/// The number of steps, the call depth and the sizes of values are limited.
 final class PythonMachine {
   static let stepLimit = 20_000
   static let depthLimit = 16
   static let listLimit = 4096
-  /// Calls inside one another, and steps, of source files.
+  /// The call depth and the number of steps in source files.
   static let sourceLimits = (depth: 32, steps: 200_000)
 
   private var steps = 0
   private var depth = 0
-  /// Whether a None in a shape may stand for a size other than that of the batch.
+  /// Whether a None in a shape may be a size other than the batch size.
   var hidesSizes = false
-  /// The object whose method is called.
+  /// The object whose method is being called.
   private(set) var current: PythonObject?
-  /// Arrays that stand in expressions as names.
+  /// Arrays that expressions refer to by name.
   var constants: [String: FormulaArray] = [:]
-  /// Where calculations become layers; nil if only a formula is wanted.
+  /// Turns computations into layers; nil if only a formula is needed.
   var tensors: PythonTensors?
-  /// The source files, and what is known of the objects that they make; nil without any.
+  /// The source files, and the state of the objects that they create; nil if there are no files.
   var scopes: [PythonScope] = []
   var layers: PythonLayers?
-  /// The most elements of an array that is computed.
+  /// The maximum number of elements of a computed array.
   var arrayLimit: Int { isRecipe ? 1 << 24 : 1 << 20 }
-  /// Whether it follows a source of ours, whose layers know masks.
+  /// Whether this interprets a built-in recipe, whose layers handle masks.
   var isRecipe = false
-  /// Where a source could not be followed.
+  /// The location in a source file where interpretation failed.
   private(set) var place: String?
   private var library: PythonScope?
 
@@ -40,7 +40,7 @@ final class PythonMachine {
     var locals: [PythonSymbol?]
     var cells: [String: PythonCell] = [:]
     var stack: [PythonSymbol] = []
-    /// Names of the next call's last arguments.
+    /// The names of the last arguments of the next call.
     var names: [String] = []
     var loops: [(end: Int, height: Int)] = []
     var next = 0
@@ -64,7 +64,7 @@ final class PythonMachine {
 
   // MARK: Functions
 
-  /// Names for a layer's inputs, and what the function gets.
+  /// The names of a layer's inputs, and the symbols that the function receives.
   func inputs(
     of code: PythonCode, _ count: Int
   ) throws -> (names: [String], symbols: [PythonSymbol]) {
@@ -78,7 +78,7 @@ final class PythonMachine {
     return (names, count == 1 ? symbols : [.list(PythonList(symbols))])
   }
 
-  /// A name that means nothing else in a formula.
+  /// A name without another meaning in formulas.
   private static func usable(_ name: String) -> String {
     let isPlain =
       name.utf8.count <= 64 && name.first?.isNumber == false
@@ -87,13 +87,13 @@ final class PythonMachine {
     return isPlain && !taken.contains(name) ? name : "x"
   }
 
-  /// What a layer's function gives.
+  /// The result of a layer's function.
   func start(
     _ function: PythonFunction, _ inputs: [PythonSymbol],
     _ surroundings: PythonFormula.Surroundings
   ) throws -> PythonSymbol {
     var function = function
-    // What cannot be read only matters if it is used.
+    // Unreadable defaults, variables and arguments are errors only if used.
     function.defaults = surroundings.defaults.map { (try? PythonSymbol($0)) ?? .null }
     function.closure = surroundings.closure.map { PythonCell(try? PythonSymbol($0)) }
     let known = function.code.variables.prefix(
@@ -188,7 +188,7 @@ final class PythonMachine {
     throw Self.malformed
   }
 
-  /// Counts a value's parts as steps, which may be many more than the steps that put them together.
+  /// Counts a value's elements as steps, since few steps can build very many elements.
   private func measure(_ symbol: PythonSymbol) throws {
     var left = PythonMarshal.nodeLimit
     guard symbol.fits(depth: 6, nodes: &left) else {
@@ -210,7 +210,7 @@ final class PythonMachine {
 
   // MARK: Values
 
-  /// Whether a value counts as true.
+  /// Whether a value is true in a condition.
   func truth(_ symbol: PythonSymbol) throws -> Bool {
     switch symbol {
     case .none: return false
@@ -229,7 +229,7 @@ final class PythonMachine {
     }
   }
 
-  /// What a loop over a value takes.
+  /// The elements that a loop over a value visits.
   func elements(_ symbol: PythonSymbol) throws -> [PythonSymbol] {
     if let elements = symbol.elements { return elements }
     if case .iterator(let iterator) = symbol {
@@ -241,7 +241,7 @@ final class PythonMachine {
     throw Self.unsupported("it loops over a tensor")
   }
 
-  /// A list, unless it is too long.
+  /// The list, unless it is too long.
   func bounded(_ elements: [PythonSymbol]) throws -> [PythonSymbol] {
     try require(
       elements.count <= Self.listLimit, .limitExceeded, "it makes a list that is too long")
@@ -259,7 +259,7 @@ final class PythonMachine {
     }
   }
 
-  /// A list or tuple several times; nil for anything else.
+  /// A repeated list or tuple; nil for anything else.
   func repeated(_ bundle: PythonSymbol, _ count: Int) throws -> PythonSymbol? {
     func all(_ elements: [PythonSymbol]) throws -> [PythonSymbol] {
       let times = max(count, 0)
@@ -309,9 +309,9 @@ extension PythonMachine.Frame {
     return code.variables[index]
   }
 
-  /// The shared variable of this number.
+  /// The shared variable at an index.
   func cell(_ index: Int) throws -> (name: String, cell: PythonCell) {
-    // Up to 3.10 the cells and what is enclosed are counted by themselves.
+    // Up to 3.10, cells and enclosed variables have separate indices.
     let all = code.layout == .python311 ? code.variables : code.cells + code.free
     guard all.indices.contains(index) else { throw PythonMachine.malformed }
     guard let cell = cells[all[index]] else {
@@ -320,7 +320,7 @@ extension PythonMachine.Frame {
     return (all[index], cell)
   }
 
-  /// The list at a place from the top.
+  /// The list at a position from the top of the stack.
   func list(_ place: Int) throws -> PythonList {
     guard place > 0, place <= stack.count, case .list(let list) = stack[stack.count - place] else {
       throw PythonMachine.malformed

@@ -1,18 +1,18 @@
 import ByteFormats
 
-/// A library's function that layers or operations of Keras compute, and what its arguments are called
-/// there.
+/// A library function that a layer or operation of Keras computes, and the names of its parameters
+/// in the library.
 struct PythonSignature: Sendable {
   enum Target: Sendable {
     case operation(Operation)
-    /// A class of layers without weights.
+    /// A layer class without weights.
     case layer(String)
   }
 
   struct Parameter: Sendable {
-    /// The first is what the target calls it.
+    /// The names of the parameter; the target uses the first one.
     var names: [Substring]
-    /// In place of an argument that is missing; the only allowed one if `isFixed`.
+    /// The value of a missing argument, and the only supported value if `isFixed`.
     var standard: JSONValue?
     var isFixed = false
   }
@@ -20,7 +20,7 @@ struct PythonSignature: Sendable {
   let target: Target
   let parameters: [Parameter]
 
-  /// The signature of the function at a path such as `tf.nn.depth_to_space`; nil for others.
+  /// The signature of the function at a path such as `tf.nn.depth_to_space`; nil if it is unknown.
   static func of(_ path: String) -> PythonSignature? {
     if let found = table[path] { return found }
     for (from, to) in shortened where path.hasPrefix(from) {
@@ -68,8 +68,8 @@ struct PythonSignature: Sendable {
     return table
   }()
 
-  /// Operation or @layer | functions | parameters: names, the operation's first; = what is used if
-  /// it is missing; ! the only value that is converted.
+  /// Operation or @layer | functions | parameters. A parameter lists its names, the operation's
+  /// first, and = its default or ! the only value that is converted.
   private static let lines = """
     reshape | K.reshape tf.reshape ops.reshape | x,tensor,inputs shape,newshape
     transpose | K.permute_dimensions | x perm,pattern

@@ -3,9 +3,9 @@ import Formulas
 import PythonSource
 import TensorCore
 
-/// A value as far as it is known without running anything.
+/// A value, as far as it is known without running code.
 indirect enum PythonSymbol {
-  /// A tensor, or a calculation with tensors that no layer does yet.
+  /// A tensor, or a computation with tensors that is not a layer yet.
   case expression(Expression)
   case int(Int)
   case double(Double)
@@ -16,32 +16,32 @@ indirect enum PythonSymbol {
   case tuple([PythonSymbol])
   case list(PythonList)
   case dictionary(PythonDictionary)
-  /// The sizes that a tensor holds, as `tf.shape` gives them.
+  /// The sizes in a tensor, such as the result of `tf.shape`.
   case sizes([SymbolicSize])
-  /// A size that is not known, or a number computed from it.
+  /// An unknown size, or a number computed from one.
   case unknownSize(SymbolicSize)
-  /// Numbers that are known at once.
+  /// An array of known numbers.
   case array(FormulaArray)
-  /// A tensor whose axes are in another order, with that of the batch behind others.
+  /// A transposed tensor whose batch axis is not the first one.
   case transposed(Expression, [Int])
   case slice(PythonSymbol, PythonSymbol, PythonSymbol)
-  /// A module or a function of one, by its path.
+  /// A module or a function in a module, by path.
   case library(String)
   case function(PythonFunction)
-  /// A function of a value, by its name.
+  /// A method of a value, by name.
   case method(PythonSymbol, String)
   case iterator(PythonIterator)
   case cell(PythonCell)
   case code(PythonCode)
   case null
-  /// A class of a source file.
+  /// A class defined in a source file.
   case type(PythonClass)
   case object(PythonObject)
-  /// A function with its first argument.
+  /// A function bound to its first argument.
   case bound(PythonSymbol, PythonSymbol)
-  /// A function with its first arguments, and arguments by name.
+  /// A function with its first arguments and some named arguments.
   case partial(PythonSymbol, [PythonSymbol], PythonMachine.Keywords)
-  /// What `super()` is in a method of the class.
+  /// The result of `super()` in a method of the class.
   case parent(PythonObject, PythonClass)
   /// A source file.
   case module(PythonScope)
@@ -94,8 +94,8 @@ indirect enum PythonSymbol {
     }
   }
 
-  /// Whether at most `depth` bundles are inside one another, with values that `nodes` allows, of which
-  /// it takes them: a bundle counts as often as it is reached.
+  /// Whether collections are nested at most `depth` deep and contain at most `nodes` values, which
+  /// are subtracted from `nodes`. A collection counts each time it is reached.
   func fits(depth: Int, nodes: inout Int) -> Bool {
     nodes -= 1
     let inner: [PythonSymbol]
@@ -123,12 +123,12 @@ indirect enum PythonSymbol {
     if case .double(let value) = self { value } else { int.map { Double($0) } }
   }
 
-  /// As `str` writes it, if that is known.
+  /// The result of `str`, if it is known.
   var plainText: String { string ?? int.map(String.init) ?? double.map { "\($0)" } ?? "?" }
 
   var string: String? { if case .string(let text) = self { text } else { nil } }
 
-  /// A whole number or an unknown size; nil for anything else.
+  /// An integer or an unknown size; nil for anything else.
   var size: SymbolicSize? {
     if case .unknownSize(let size) = self { size } else { int.map { .known($0) } }
   }
@@ -137,7 +137,7 @@ indirect enum PythonSymbol {
 
   var isNull: Bool { if case .null = self { true } else { false } }
 
-  /// What a tuple, a list or sizes hold.
+  /// The elements of a tuple, a list or sizes.
   var elements: [PythonSymbol]? {
     switch self {
     case .tuple(let elements): elements
@@ -149,7 +149,7 @@ indirect enum PythonSymbol {
     }
   }
 
-  /// Numbers in nested lists as an array; nil for anything else.
+  /// The numbers of nested lists as an array; nil for anything else.
   var array: FormulaArray? {
     if case .array(let array) = self { return array }
     if let double { return FormulaArray(double) }
@@ -160,7 +160,7 @@ indirect enum PythonSymbol {
     return FormulaArray([parts.count] + first.shape, parts.flatMap { $0?.elements ?? [] })
   }
 
-  /// As the language's functions take it.
+  /// The symbol as an argument of functions in formulas.
   func argument() throws -> FunctionArgument {
     switch self {
     case .bool(let value): return .flag(value)
@@ -179,7 +179,7 @@ indirect enum PythonSymbol {
     }
   }
 
-  /// What stands between brackets.
+  /// The items between the brackets of a subscript.
   func sliceItems() throws -> [Expression.SliceItem] {
     guard case .tuple(let elements) = self else { return [try sliceItem()] }
     guard elements.count <= 2 * Limits.rank else {
@@ -207,7 +207,7 @@ indirect enum PythonSymbol {
     }
   }
 
-  /// Whether both are the same; nil if that is not known.
+  /// Whether both values are equal; nil if that is unknown.
   func equals(_ other: PythonSymbol) -> Bool? {
     if let a = double, let b = other.double { return a == b }
     if let a = string, let b = other.string { return a == b }
@@ -232,13 +232,13 @@ indirect enum PythonSymbol {
 }
 
 extension PythonSymbol {
-  /// Whole numbers and unknown sizes as sizes; nil if anything else is among them.
+  /// Integers and unknown sizes as sizes; nil if any element is neither.
   static func sizes(of elements: [PythonSymbol]) -> PythonSymbol? {
     let sizes = elements.compactMap(\.size)
     return sizes.count == elements.count ? .sizes(sizes) : nil
   }
 
-  /// As `isinstance` names the type.
+  /// The name of the type, as in `isinstance`.
   var kind: String? {
     switch self {
     case .int: "int"
@@ -256,14 +256,14 @@ extension PythonSymbol {
   }
 }
 
-/// A list, which everything that refers to it sees change.
+/// A mutable list with reference semantics.
 final class PythonList {
   var elements: [PythonSymbol]
 
   init(_ elements: [PythonSymbol]) { self.elements = elements }
 }
 
-/// A dictionary, which everything that refers to it sees change.
+/// A mutable dictionary with reference semantics.
 final class PythonDictionary {
   private(set) var members: [(key: String, value: PythonSymbol)] = []
 
@@ -280,7 +280,7 @@ final class PythonDictionary {
     }
   }
 
-  /// Whole numbers are marked, since they are not the texts of the same digits.
+  /// Integers are marked, because they differ from strings with the same digits.
   static func key(_ symbol: PythonSymbol) throws -> String {
     guard let key = symbol.string ?? symbol.int.map({ "\0\($0)" }) else {
       throw PythonMachine.unsupported(
@@ -294,7 +294,7 @@ final class PythonDictionary {
   }
 }
 
-/// What a loop takes one after the other.
+/// The iterator of a loop.
 final class PythonIterator {
   private let elements: [PythonSymbol]
   private var position = 0
@@ -308,28 +308,28 @@ final class PythonIterator {
   }
 }
 
-/// A variable that functions share.
+/// A variable that several functions share.
 final class PythonCell {
   var value: PythonSymbol?
 
   init(_ value: PythonSymbol?) { self.value = value }
 }
 
-/// A function that other code defines or calls.
+/// A function that the interpreted code defines or calls.
 struct PythonFunction {
   var code: PythonCode
   var operations: [PythonOperation]
-  /// Nil for a function of a source file.
+  /// The Python version of the instructions; nil for a function from a source file.
   var version: PythonVersion?
-  /// Of the last arguments.
+  /// The defaults of the last arguments.
   var defaults: [PythonSymbol] = []
   var keywordDefaults: [String: PythonSymbol] = [:]
   var closure: [PythonCell] = []
-  /// Of each instruction.
+  /// The source position of each instruction.
   var positions: [PythonPosition] = []
-  /// Functions that it defines.
+  /// The functions that it defines.
   var inner: [PythonFunction] = []
   var scope: PythonScope?
-  /// The class whose method it is.
+  /// The class that has it as a method.
   var owner: PythonClass?
 }

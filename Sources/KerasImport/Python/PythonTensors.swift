@@ -4,21 +4,21 @@ import Formulas
 import ImportSupport
 import TensorCore
 
-/// The tensors that a Python function computes, as layers of the network.
+/// The tensors that a Python function computes, as layers of a network.
 final class PythonTensors {
   var network: KerasWriter
   let call: LayerCall
-  /// By the names that expressions have for them.
+  /// The tensors by their names in expressions.
   private(set) var tensors: [String: KerasTensor] = [:]
-  /// The masks that tensors hold.
+  /// The masks that tensors contain.
   var masks: [String: StepMask] = [:]
-  /// What became layers, one text a step.
+  /// A description of each step that has become a layer.
   var log: [String] = []
-  /// The step whose layer gets the name of the Lambda itself; nil if it is not known yet.
+  /// The step whose layer gets the Lambda's name; nil while it is unknown.
   private let last: Int?
-  /// That of the outputs.
+  /// The step that computes the outputs.
   private(set) var lastStep: Int?
-  /// Of the tensors among the arguments that are being read.
+  /// The names of the tensors among the arguments that are being read.
   private var names: [String] = []
 
   init(_ network: KerasWriter, _ call: LayerCall, _ names: [String], last: Int?) {
@@ -30,12 +30,12 @@ final class PythonTensors {
 
   var isChannelsFirst: Bool { call.preferredImage == .channelsFirst }
 
-  /// Layers of one function.
+  /// The maximum number of layers of one function.
   static let stepLimit = 2048
-  /// Layers of a network that a function builds.
+  /// The maximum number of layers of a network that a function builds.
   static let networkLimit = 1 << 14
 
-  /// A tensor of which the shape alone matters.
+  /// A tensor that is used only for its shape.
   func placeholder(_ shape: [Int?]) throws -> KerasTensor {
     let known = try InputShape(declared: shape, requested: nil, name: "input", layer: "input")
     return KerasTensor(
@@ -43,7 +43,7 @@ final class PythonTensors {
       layout: try known.layout(.channelsLast, isIndices: false))
   }
 
-  /// Makes an input one of indices.
+  /// Makes an input a sequence of indices.
   func readAsIndices(_ name: String) {
     if tensors[name]?.layout == .vector { tensors[name]?.layout = .indices }
   }
@@ -55,7 +55,7 @@ final class PythonTensors {
     return "\(call.name)__\(kind)_\(log.count + 1)__"
   }
 
-  /// The tensor that a calculation gives.
+  /// The tensor that a computation produces.
   func tensor(_ expression: Expression, _ machine: PythonMachine) throws -> KerasTensor {
     if case .name(let name) = expression.node, let tensor = tensors[name] { return tensor }
     let names = expression.names.sorted()
@@ -71,7 +71,7 @@ final class PythonTensors {
     do { return try FormulaConversion(formula: formula).convert(layer, into: &network)[0] } catch {
       network = before
       try machine.take(steps: expression.count)
-      // Arrays are laid out as the tensors of a formula are: parts of it become tensors first.
+      // A formula's arrays take the layout of its tensors, so computing parts first may help.
       let parts = try? expression.operands.map { part in
         try part.names.contains { tensors[$0] != nil } ? settled(part, machine) : part
       }
@@ -85,7 +85,7 @@ final class PythonTensors {
     }
   }
 
-  /// The name of what a calculation gives, which is computed once.
+  /// The name of a computation's result, which is computed only once.
   func settled(_ expression: Expression, _ machine: PythonMachine) throws -> Expression {
     if case .name = expression.node { return expression }
     if let built = try machine.built(expression) { return built }
@@ -93,7 +93,7 @@ final class PythonTensors {
     return add(tensor, "\(expression)", machine)
   }
 
-  /// - Parameter mask: that of what a layer of Keras gives; functions drop it.
+  /// - Parameter mask: the mask of a Keras layer's output; functions drop masks.
   func add(
     _ tensor: KerasTensor, _ text: String, _ machine: PythonMachine, mask: StepMask? = nil
   ) -> Expression {
@@ -106,7 +106,7 @@ final class PythonTensors {
 
   // MARK: Calls
 
-  /// What a function of a library gives; nil if only formulas know it.
+  /// The result of a library function; nil if only formulas support it.
   func call(
     _ path: String, _ positional: [PythonSymbol], _ keywords: PythonMachine.Keywords,
     _ machine: PythonMachine
@@ -173,11 +173,11 @@ final class PythonTensors {
   }
 
   private func signature(_ path: String, _ keywords: PythonMachine.Keywords) -> PythonSignature? {
-    // Of the modules named `image`, TensorFlow 1's alone has a function that takes the corners.
+    // Of all modules named `image`, only TensorFlow 1's has a function with `align_corners`.
     if path == "image.resize", keywords.contains(where: { $0.name == "align_corners" }) {
       return .of("tf.image1.resize")
     }
-    // Keras before 2.3 ran on TensorFlow 1 alone, whose function samples at the corners of pixels.
+    // Keras before 2.3 runs only on TensorFlow 1, whose function samples at the corners of pixels.
     let isVersion1 = !call.version.isTensorFlowKeras && !call.version.isAtLeast(2, 3)
     if path == "tf.image.resize", isVersion1 { return .of("tf.image.resize_images") }
     return .of(path)
@@ -214,7 +214,7 @@ final class PythonTensors {
     return bound
   }
 
-  /// Arguments with the tensors among them and their names.
+  /// The arguments, the tensors among them, and the tensors' names.
   func arguments(
     _ positional: [PythonSymbol], _ keywords: PythonMachine.Keywords, _ machine: PythonMachine
   ) throws -> (CallArguments, inputs: [KerasTensor], names: [String]) {
@@ -227,7 +227,7 @@ final class PythonTensors {
     return (arguments, inputs, names)
   }
 
-  /// A value as operations take it.
+  /// A value as an argument of operations.
   func argument(
     _ symbol: PythonSymbol, _ inputs: inout [KerasTensor], _ machine: PythonMachine
   ) throws -> CallArgument {
@@ -266,7 +266,7 @@ final class PythonTensors {
       })
   }
 
-  /// The class of layers that a function is, nil for an operation, and its settings.
+  /// The layer class and the fields of a target; nil for the class of an operation.
   private func kind(
     _ target: PythonSignature.Target, _ layer: LayerCall
   ) throws -> (className: String?, fields: JSONObject) {
@@ -314,13 +314,13 @@ final class PythonTensors {
     return try layer.outputs(of: KerasOperationLayer(configuration), configuration, into: &network)
   }
 
-  /// Whether a slice takes the whole batch.
+  /// Whether a slice covers the whole batch.
   private static func isBatch(_ axis: Int, _ begin: PythonSymbol, _ end: PythonSymbol) -> Bool {
     guard axis == 0, begin.int == 0, case .unknownSize(.batch(times: 1)) = end else { return false }
     return true
   }
 
-  /// Functions that no operation of Keras is.
+  /// Functions without an equivalent operation in Keras.
   private func special(
     _ path: String, _ arguments: [PythonSymbol], _ keywords: PythonMachine.Keywords,
     _ machine: PythonMachine
@@ -357,7 +357,7 @@ final class PythonTensors {
       guard steps.count == begin.count else { return nil }
       let items = zip(zip(begin, end), steps).enumerated().map { axis, item -> PythonSymbol in
         let (bounds, step) = item
-        // Ends that nothing reaches stand for the whole axis.
+        // An end past the axis means the whole axis.
         if Self.isBatch(axis, bounds.0, bounds.1)
           || bounds.0.int == 0 && bounds.1.int ?? 0 >= 1 << 24
         {
@@ -372,10 +372,10 @@ final class PythonTensors {
 
   // MARK: Results
 
-  /// The tensors that the function returns.
+  /// The tensors that a function returns.
   func outputs(_ symbol: PythonSymbol, _ machine: PythonMachine) throws -> [KerasTensor] {
     var symbols = Self.leaves(symbol)
-    // Sizes and the like behind the tensors, which a layer's source may return too.
+    // Drops sizes and similar values after the tensors, which a layer's source may also return.
     while machine.layers != nil, symbols.count > 1, let last = symbols.last,
       last.double != nil || last.isNone
     {

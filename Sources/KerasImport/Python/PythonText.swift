@@ -1,6 +1,6 @@
 import Formulas
 
-/// Python as people write it.
+/// Python code for messages.
 enum PythonText {
   static func text(_ symbol: PythonSymbol) -> String {
     switch symbol {
@@ -37,7 +37,7 @@ enum PythonText {
     text.count <= limit ? text : text.prefix(limit) + "…"
   }
 
-  /// A function as it may have been written, on one line.
+  /// A function as it may have been written, in one line.
   static func function(_ program: PythonProgram) -> String? {
     guard let function = program.readings.first else { return nil }
     let code = function.code
@@ -49,26 +49,26 @@ enum PythonText {
   }
 }
 
-/// Writes instructions as statements: values stay texts, jumps become `if`, `else` and `for`.
+/// Writes instructions as statements: values become strings, jumps become `if`, `else` and `for`.
 private struct PythonWriter {
   private let code: PythonCode
   private let operations: [PythonOperation]
   private let constants: [PythonSymbol?]
-  /// The constants as text.
+  /// The constants as strings.
   private let texts: [String]
   private var stack: [String] = []
   private var names: [String] = []
-  /// Where blocks that a jump opened end.
+  /// The blocks that jumps have opened, innermost last.
   private var ends: [Block] = []
   private(set) var lines: [String] = []
 
   private struct Block {
     var end: Int
     var condition: String
-    /// Values and lines before it.
+    /// The numbers of values and lines before the block.
     var height: Int
     var lineCount: Int
-    /// What one that chooses a value chose otherwise.
+    /// The value of the first branch, if the block chooses between two values.
     var value: String?
   }
 
@@ -91,7 +91,7 @@ private struct PythonWriter {
     while let block = ends.popLast() { end(block, at: operations.count) }
   }
 
-  /// All statements on one line.
+  /// All statements in one line.
   var text: String {
     var text = ""
     for line in lines {
@@ -110,7 +110,7 @@ private struct PythonWriter {
       }
       lines.append("… = \(value)")
     }
-    // What a jump at a block's end leaves out is done otherwise.
+    // A jump at the end of a block skips the `else` block.
     guard block.value == nil, block.end == index, index > 0,
       case .jump(let target) = operations[index - 1], target > index
     else { return lines.append("}") }
@@ -127,7 +127,7 @@ private struct PythonWriter {
     }
   }
 
-  /// Without the parentheses around the whole.
+  /// The text without outer parentheses.
   private static func bare(_ text: String) -> String {
     guard text.hasPrefix("("), text.hasSuffix(")") else { return text }
     var depth = 0
@@ -268,7 +268,7 @@ private struct PythonWriter {
     push("\(pop())(" + arguments.joined(separator: ", ") + ")")
   }
 
-  /// More elements of the list at this place from the top.
+  /// Appends elements to the list at this position from the top.
   private mutating func extend(_ place: Int, by elements: String) {
     guard (1...max(1, stack.count)).contains(place), !stack.isEmpty else { return }
     let index = stack.count - place

@@ -21,7 +21,7 @@ enum Attentions {
     return run.inputs.map(\.array) + (run.inputs.count == 2 ? [run.inputs[1].array] : [])
   }
 
-  /// softmax(scores) · value, where a score is q · k, or a sum of tanh(q + k) with weights.
+  /// softmax(scores) · value; a score is q · k, or Σ w · tanh(q + k) if additive.
   private static func attention(_ run: LayerRun, isAdditive: Bool) throws -> [KerasValue] {
     let inputs = try inputs(run)
     let (query, value, key) = (inputs[0], inputs[1], inputs[2])
@@ -55,8 +55,8 @@ enum Attentions {
     ]
   }
 
-  /// Kernels `[in, heads, size]` of query, key and value, and `[heads, size, out]` of the output,
-  /// each followed by a bias.
+  /// The weights are kernels `[in, heads, size]` for query, key and value, and `[heads, size, out]`
+  /// for the output, each followed by a bias.
   private static func heads(_ run: LayerRun) throws -> [KerasValue] {
     let inputs = try inputs(run)
     let hasBias = run.bool("use_bias", default: true)

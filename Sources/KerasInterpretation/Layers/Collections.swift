@@ -2,7 +2,7 @@ import Interpretation
 import LibC
 import TensorCore
 
-/// Small layers that packages of networks share, and preprocessing layers.
+/// Small layers that model packages share, and preprocessing layers.
 enum Collections {
   static let operations: [String: KerasOperations.Operation] = [
     // x₀ + scale · x₁, of Inception-ResNet v2.
@@ -25,7 +25,7 @@ enum Collections {
     "Discretization": discretization, "IntegerLookup": lookup,
   ]
 
-  /// Channels into blocks of pixels: channel (i · factor + j) · depth + c goes to row i, column j.
+  /// Depth to space: channel (i · factor + j) · depth + c goes to row i, column j of its block.
   private static func blocks(_ run: LayerRun) throws -> [KerasValue] {
     try run.require(rank: 4)
     try run.require(!run.isChannelsFirst, "channels first")
@@ -44,7 +44,7 @@ enum Collections {
     ]
   }
 
-  /// The border is not repeated.
+  /// Pads by reflection, without repeating the border.
   private static func reflected(_ run: LayerRun) throws -> [KerasValue] {
     try run.require(rank: 4)
     let margins = try run.sizes("padding", count: 2)
@@ -61,7 +61,7 @@ enum Collections {
     return [KerasValue(array: run.layout(array))]
   }
 
-  /// The rows and columns of the second input, taken from ⌊position · from / to⌋.
+  /// Resizes to the second input's rows and columns by nearest neighbor: ⌊position · from / to⌋.
   private static func like(_ run: LayerRun) throws -> [KerasValue] {
     try run.require(rank: 4)
     try run.require(
@@ -96,7 +96,7 @@ enum Collections {
     return [KerasValue(array: run.layout(array))]
   }
 
-  /// One-hot or multi-hot encoding: a row for each index, or one row for all indices along the last
+  /// One-hot or multi-hot encoding: one row per index, or one row for all indices along the last
   /// axis.
   private static func encoded(
     _ run: LayerRun, _ indices: DoubleArray, count: Int? = nil
@@ -109,7 +109,7 @@ enum Collections {
     try run.require(["one_hot", "multi_hot", "count"].contains(mode), "its output_mode '\(mode)'")
     let isEach = mode == "one_hot"
     let width = isEach ? 1 : max(1, indices.shape.last ?? 1)
-    // An axis of length 1 is replaced by the codes.
+    // The codes replace an axis of length 1.
     var shape = isEach && indices.shape.last != 1 ? indices.shape : Array(indices.shape.dropLast())
     shape.append(count)
     var result = try DoubleArray(shape: shape)
@@ -123,7 +123,7 @@ enum Collections {
     return KerasValue(array: result)
   }
 
-  /// The number of boundaries that are at most the value.
+  /// The number of boundaries less than or equal to the value.
   private static func discretization(_ run: LayerRun) throws -> [KerasValue] {
     let boundaries = run.field("bin_boundaries")?.array?.compactMap(\.double) ?? []
     let positions = run.input.map { value in
@@ -133,7 +133,7 @@ enum Collections {
     return mode == "int" ? [KerasValue(array: positions)] : [try encoded(run, positions)]
   }
 
-  /// The places of numbers in the vocabulary, behind those of masked and of unknown numbers.
+  /// The indices of numbers in the vocabulary, after the indices of masked and unknown numbers.
   private static func lookup(_ run: LayerRun) throws -> [KerasValue] {
     let isInt = run.field("output_mode")?.string ?? "int" == "int"
     let specials = [run.field("mask_token")?.double, run.field("oov_token")?.double]

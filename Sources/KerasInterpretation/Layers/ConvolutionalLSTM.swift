@@ -2,14 +2,14 @@ import ByteFormats
 import Interpretation
 import TensorCore
 
-/// ConvLSTM1D and ConvLSTM2D: an LSTM with convolutions in the place of products.
+/// ConvLSTM1D and ConvLSTM2D: an LSTM with convolutions instead of matrix products.
 enum ConvolutionalLSTM {
   static let operations: [String: KerasOperations.Operation] = [
     "ConvLSTM1D": run, "ConvLSTM2D": run,
   ]
 
-  /// Kernels `[axes…, in, 4 · filters]` of the input and of the state, and the bias, for the gates i, f,
-  /// c, o. The input's convolution has the layer's strides, the state's none and padding `same`.
+  /// Weights: kernels `[axes…, in, 4 · filters]` for input and state, and the bias; gates i, f, c,
+  /// o. Only the input's convolution has strides; the state's has stride 1 and padding `same`.
   private static func run(_ run: LayerRun) throws -> [KerasValue] {
     try run.require(rank: run.axes + 3)
     try run.require(run.inputs.count == 1, "initial states are not interpreted")

@@ -18,12 +18,12 @@ enum Convolutions {
     return table
   }()
 
-  /// The kernel in Keras 2's layout, `[axes…, in, out]`, flipped if Theano convolved with it. Keras 2
-  /// flips those of the plain classes when it loads them (`preprocess_weights_for_loading`).
+  /// The kernel in Keras 2's layout, `[axes…, in, out]`, flipped if Theano trained it. Keras 2
+  /// flips only kernels of the plain classes when it loads them (`preprocess_weights_for_loading`).
   private static func kernel(_ run: LayerRun, _ index: Int) throws -> DoubleArray {
     var kernel = try run.weight(index)
     if run.generation.major == 1 {
-      // For one dimension, Keras 1 stores a kernel of two.
+      // Keras 1 stores one-dimensional kernels with two spatial axes.
       if run.axes == 1, kernel.rank == 4 {
         if kernel.shape[1] != 1 { kernel = kernel.transposed([2, 3, 1, 0]) }
         kernel = try kernel.reshaped([kernel.shape[0]] + kernel.shape[2...])
@@ -82,12 +82,12 @@ enum Convolutions {
     return try run.activated(run.layout(result), "activation")
   }
 
-  /// `[out, in, axes…]`
+  /// Transposes the kernel to `[out, in, axes…]`.
   static func dense(_ kernel: DoubleArray) -> DoubleArray {
     kernel.transposed([kernel.rank - 1, kernel.rank - 2] + Array(0..<kernel.rank - 2))
   }
 
-  /// `[in · multiplier, 1, axes…]`
+  /// Transposes the kernel to `[in · multiplier, 1, axes…]`.
   private static func depthwise(_ kernel: DoubleArray) throws -> DoubleArray {
     let axes = kernel.rank - 2
     let turned = kernel.transposed([axes, axes + 1] + Array(0..<axes))
@@ -128,13 +128,13 @@ enum Convolutions {
     return result
   }
 
-  /// The gradient of a convolution: TensorFlow's `conv2d_transpose`.
+  /// The transpose of a convolution: TensorFlow's `conv2d_transpose`.
   private static func transposed(_ run: LayerRun) throws -> [KerasValue] {
     let axes = run.axes
     try run.require(rank: axes + 2)
     let x = run.planes(run.input)
     let isKeras1 = run.generation.major == 1
-    // [axes…, out, in]; [axes…, in, out] in Keras 1.
+    // The kernel is [axes…, out, in], or [axes…, in, out] in Keras 1.
     let stored = try isKeras1 ? self.kernel(run, 0) : run.weight(0, rank: axes + 2)
     let kernel = stored.transposed(
       (isKeras1 ? [axes, axes + 1] : [axes + 1, axes]) + Array(0..<axes))
@@ -158,7 +158,7 @@ enum Convolutions {
       } else {
         out.append(length * stride[axis] + (isSame ? 0 : max(reach - stride[axis], 0)))
       }
-      // The padding that the convolution with 'same' padding would have added in front.
+      // The front padding of the corresponding convolution with 'same' padding.
       pad.append(isSame ? max(0, (length - 1) * stride[axis] + reach - out[axis]) / 2 : 0)
     }
     func full(_ values: [Int], _ fill: Int) -> [Int] {
@@ -176,8 +176,8 @@ enum Convolutions {
 }
 
 extension Convolutions {
-  /// The sizes that Keras 1's Deconvolution2D declares: the shape may be larger than the region
-  /// that the products reach.
+  /// The output sizes that Keras 1's Deconvolution2D declares, which may exceed the region that the
+  /// products cover.
   private static func outputSizes(_ run: LayerRun) throws -> [Int] {
     let shape = run.field("output_shape")?.array?.map(\.int) ?? []
     let sizes = shape.count == 4 ? (run.isChannelsFirst ? shape[2...] : shape[1..<3]) : []
@@ -189,7 +189,7 @@ extension Convolutions {
   }
 }
 
-/// The number of windows along an axis, and the padding in front, as in TensorFlow.
+/// The number of windows along an axis, and the padding before it, as in TensorFlow.
 struct Window {
   let count: Int
   let before: Int

@@ -7,7 +7,7 @@ enum Einsums {
     "EinsumDense": dense, "LocallyConnected1D": local, "LocallyConnected2D": local,
   ]
 
-  /// Σ a · b over the labels that are not in the result.
+  /// Σ a · b over the labels that are missing from the result.
   static func sum(
     _ a: DoubleArray, _ aLabels: [Character], _ b: DoubleArray, _ bLabels: [Character],
     to labels: [Character]
@@ -57,7 +57,7 @@ enum Einsums {
     let parts = equation.split(separator: ">", omittingEmptySubsequences: false)
     let sides = parts.first?.dropLast().split(separator: ",") ?? []
     try run.require(parts.count == 2 && sides.count == 2, "its equation '\(equation)'")
-    // The ellipsis stands for the axes of the input that have no letter.
+    // The ellipsis represents the input's axes without a letter.
     let named = sides[0].filter { $0 != "." }.count
     let open = run.input.rank - named
     try run.require((0..<10).contains(open), "its equation '\(equation)'")
@@ -77,7 +77,7 @@ enum Einsums {
     return Elements.same(run, try run.activated(result, "activation"))
   }
 
-  /// Kernels `[positions, taps · in, out]`.
+  /// The kernel is `[positions, taps · in, out]`.
   private static func local(_ run: LayerRun) throws -> [KerasValue] {
     let axes = run.axes
     try run.require(rank: axes + 2)

@@ -34,7 +34,7 @@ enum Elements {
     return table
   }()
 
-  /// Layers that act in training only.
+  /// Layers that are active only in training.
   static let trainingNames = [
     "Dropout", "AlphaDropout", "GaussianDropout", "GaussianNoise",
     "SpatialDropout1D", "SpatialDropout2D", "SpatialDropout3D", "RandomFlip", "RandomRotation",
@@ -112,7 +112,7 @@ enum Elements {
     return same(run, result)
   }
 
-  /// Steps whose elements all have the value are masked and become zeros.
+  /// Masks and zeroes the steps whose elements all equal the mask value.
   private static func masking(_ run: LayerRun) throws -> [KerasValue] {
     try run.require(run.input.rank >= 2, "an input of shape \(run.input.shape)")
     let value = run.double("mask_value", default: 0)

@@ -1,7 +1,7 @@
 import Interpretation
 import TensorCore
 
-/// Classes of the examples on keras.io, and operations of Keras 3.
+/// Classes from the examples on keras.io, and operations of Keras 3.
 enum Examples {
   static let operations: [String: KerasOperations.Operation] = [
     "Patches": patches, "PatchEncoder": encoder,
@@ -51,7 +51,7 @@ enum Examples {
     ]
   }
 
-  /// Each square of pixels as a vector, from left to right and down.
+  /// Flattens each square patch into a vector, row by row.
   private static func patches(_ run: LayerRun) throws -> [KerasValue] {
     try run.require(rank: 4)
     let (shape, size) = (run.input.shape, try run.sizes("patch_size", count: 2)[0])
@@ -67,10 +67,10 @@ enum Examples {
     ]
   }
 
-  /// x · W + b and a row of a table for each patch.
+  /// x · W + b, plus a row of a table for each patch.
   private static func encoder(_ run: LayerRun) throws -> [KerasValue] {
     try run.require(run.weights.count == 3, "it has \(run.weights.count) arrays of weights")
-    // A `.keras` file has the table first.
+    // A `.keras` file stores the table first.
     let order = run.weights[1].rank == 2 ? [1, 2, 0] : [0, 1, 2]
     let product = try Products.product(run.input, run.weight(order[0], rank: 2))
     let sum = Elements.adding(product, try run.vector(order[1], product.shape.last ?? 0))

@@ -2,26 +2,26 @@ import Interpretation
 import LibC
 import TensorCore
 
-/// Layers that Keras 1 has alone.
+/// Layers that only Keras 1 has.
 enum Keras1Layers {
   static let operations: [String: KerasOperations.Operation] = [
     "Highway": highway, "MaxoutDense": maxout, "SReLU": srelu,
     "ParametricSoftplus": { run in
-      // α · log(1 + exp(β · x)), with constants for each element.
+      // α · log(1 + exp(β · x)), with one α and one β per element.
       let beta = try Merges.broadcast(run.input, constants(run, 1), *)
       let softplus = beta.map { max($0, 0) + log1p(exp(-abs($0))) }
       return Elements.same(run, try Merges.broadcast(softplus, constants(run, 0), *))
     },
   ]
 
-  /// A weight for each element, whose shared axes have length 1.
+  /// A weight with one value per element; shared axes have length 1.
   private static func constants(_ run: LayerRun, _ index: Int) throws -> DoubleArray {
     let weight = try run.weight(index)
     return try weight.reshaped([1] + weight.shape)
   }
 
-  /// y = f(x · W + b), t = sigmoid(x · W_carry + b_carry), y · t + x · (1 − t); the weights in the order
-  /// W, W_carry, b, b_carry.
+  /// y · t + x · (1 − t) with y = f(x · W + b) and t = sigmoid(x · W_carry + b_carry); the weights
+  /// are in the order W, W_carry, b, b_carry.
   private static func highway(_ run: LayerRun) throws -> [KerasValue] {
     func product(_ index: Int) throws -> DoubleArray {
       let result = try Products.product(run.input, run.weight(index, rank: 2))
@@ -54,7 +54,7 @@ enum Keras1Layers {
     return [KerasValue(array: try result ?? DoubleArray(shape: [run.input.shape[0], outputs]))]
   }
 
-  /// t_right is stored as its distance from t_left; beyond the thresholds the slope is a_left or a_right.
+  /// t_right is stored relative to t_left; the slopes beyond the thresholds are a_left and a_right.
   private static func srelu(_ run: LayerRun) throws -> [KerasValue] {
     let (left, leftSlope) = try (constants(run, 0), constants(run, 1))
     let right = try Merges.broadcast(left, constants(run, 2)) { $0 + abs($1) }

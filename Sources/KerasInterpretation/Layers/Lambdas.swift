@@ -4,7 +4,7 @@ import KerasFormat
 import LibC
 import TensorCore
 
-/// Lambdas that are formulas: their instructions one after the other, on arrays of doubles.
+/// Lambdas that are formulas: runs their instructions one by one on arrays of doubles.
 enum Lambdas {
   static let operations: [String: KerasOperations.Operation] = [
     "Lambda": { run in
@@ -26,7 +26,7 @@ enum Lambdas {
       try run.require(
         results.allSatisfy { $0.shape == first.shape && $0.values == first.values },
         "Python versions disagree about it")
-      // Without a function for it, a Lambda drops the mask.
+      // A Lambda without a mask function drops the mask.
       return [KerasValue(array: first)]
     }
   ]
@@ -41,7 +41,7 @@ private struct LambdaRun {
     case list([Value])
     case slice(Int?, Int?)
     case none
-    /// An argument of a call by its name.
+    /// The names of a call's keyword arguments.
     case names([String])
     case null
   }
@@ -133,7 +133,7 @@ private struct LambdaRun {
     return code.names[index]
   }
 
-  /// Of a module: its last name says what a function does.
+  /// A member of a module; the last name alone identifies the function.
   private mutating func member(_ index: Int) throws -> Value {
     guard case .name = try pop() else { throw unknown }
     return .name(try name(index))
@@ -161,7 +161,7 @@ private struct LambdaRun {
     }
   }
 
-  /// x[a:b, :, c]: an index removes its axis.
+  /// x[a:b, :, c]; an index removes its axis.
   private func part(_ value: Value, _ indices: [Value]) throws -> Value {
     if case .list(let items) = value, indices.count == 1, let index = try bound(indices[0]),
       items.indices.contains(index < 0 ? index + items.count : index)

@@ -16,8 +16,8 @@ enum Merges {
     return table
   }()
 
-  /// A step is valid if it is valid in all inputs with a mask; in Keras 3, if all inputs have a
-  /// mask and it is valid in one.
+  /// A step is valid if it is valid in every input that has a mask. In Keras 3, every input must
+  /// have a mask, and a step is valid if it is valid in any input.
   private static func mergedMask(_ run: LayerRun) throws -> DoubleArray? {
     let masks = run.inputs.compactMap(\.mask)
     guard let first = masks.first else { return nil }
@@ -28,8 +28,8 @@ enum Merges {
     return try masks.dropFirst().reduce(first) { try broadcast($0, $1, isKeras3 ? max : min) }
   }
 
-  /// Concatenates the masks along the steps; along another axis, a step is valid if it is valid in
-  /// all inputs.
+  /// Concatenates the masks along the steps; along any other axis, a step is valid if it is valid
+  /// in all inputs.
   private static func concatenatedMask(_ run: LayerRun) throws -> DoubleArray? {
     let masks = run.inputs.compactMap(\.mask)
     guard let first = masks.first else { return nil }
@@ -41,7 +41,7 @@ enum Merges {
     return DoubleArray.concatenated(masks, axis: 1)
   }
 
-  /// Keras 1: one class with a mode.
+  /// Keras 1's Merge, a single class with modes.
   private static func merge(_ run: LayerRun) throws -> [KerasValue] {
     let modes = ["sum": "Add", "mul": "Multiply", "ave": "Average", "max": "Maximum"]
     let mode = run.field("mode")?.string ?? ""
@@ -84,7 +84,7 @@ enum Merges {
     return try array.reshaped(shape)
   }
 
-  /// Two arrays with the same rank; axes of length 1 are repeated.
+  /// Applies a function to two arrays with the same rank; axes of length 1 are broadcast.
   static func broadcast(
     _ a: DoubleArray, _ b: DoubleArray, _ function: (Double, Double) -> Double
   ) throws -> DoubleArray {
@@ -121,7 +121,7 @@ enum Merges {
     return DoubleArray.concatenated(arrays, axis: axis)
   }
 
-  /// Σ over one axis of each, batch by batch; the first's other axes before the second's.
+  /// Σ over one axis of each input, batch by batch; the first input's remaining axes come first.
   private static func dot(_ run: LayerRun) throws -> [KerasValue] {
     try run.require(run.inputs.count == 2, "\(run.inputs.count) inputs")
     let field = run.field("axes", "dot_axes")

@@ -2,7 +2,7 @@ import ByteFormats
 import Interpretation
 import TensorCore
 
-/// Layers that normalize by the statistics of their input, or by stored ones.
+/// Layers that normalize by their input's statistics, or by stored ones.
 enum Normalizations {
   static let operations: [String: KerasOperations.Operation] = [
     "LayerNormalization": layer, "RMSNormalization": rootMeanSquare, "GroupNormalization": group,
@@ -19,7 +19,7 @@ enum Normalizations {
     "Normalization": fixed, "Rescaling": rescaling,
   ]
 
-  /// The axes in a field, or the last axis if the field is missing.
+  /// The axes in the field `axis`, or the last axis if it is missing.
   private static func axes(_ run: LayerRun) throws -> [Int] {
     let given = run.field("axis")?.list ?? [run.field("axis")?.int ?? -1]
     let axes = given.compactMap(run.input.axis)
@@ -27,7 +27,7 @@ enum Normalizations {
     return axes.sorted()
   }
 
-  /// Means over some axes, which remain with the length 1.
+  /// Means over some axes, which keep length 1.
   static func mean(_ array: DoubleArray, _ axes: [Int]) -> DoubleArray {
     var result = array
     for axis in axes {
@@ -56,7 +56,7 @@ enum Normalizations {
     return try Merges.broadcast(array, weights.reshaped(shape), function)
   }
 
-  /// (x − μ) / √(σ² + ε) · γ + β, all over the axes; without μ and β if only the variance scales.
+  /// (x − μ) / √(σ² + ε) · γ + β, with statistics over the axes; without μ and β if `rms_scaling`.
   private static func layer(_ run: LayerRun) throws -> [KerasValue] {
     let axes = try axes(run)
     let epsilon = run.double("epsilon", default: 1e-3)
@@ -85,7 +85,7 @@ enum Normalizations {
     return try Elements.same(run, scaled(result, run.weight(0), axes, *))
   }
 
-  /// Splits the axis into groups of neighbors, each normalized together with all other axes.
+  /// Splits the axis into consecutive groups; each is normalized together with all other axes.
   private static func group(_ run: LayerRun) throws -> [KerasValue] {
     try run.require(
       run.generation.hasHalfPixelCenters, "the class of keras-contrib is not interpreted")
@@ -122,7 +122,7 @@ enum Normalizations {
     return try Merges.broadcast(run.input, factor, *)
   }
 
-  /// (x − mean) / max(√variance, 1e-7), or its inverse.
+  /// (x − mean) / max(√variance, 1e-7), or the inverse.
   private static func fixed(_ run: LayerRun) throws -> [KerasValue] {
     func numbers(_ name: String, _ index: Int) throws -> DoubleArray {
       if run.weights.count > index { return run.weights[index] }
@@ -142,7 +142,7 @@ enum Normalizations {
     return try Elements.same(run, scaled(scaled(run.input, mean, axes, -), deviation, axes, /))
   }
 
-  /// x · scale + offset, each a number or one value per channel.
+  /// x · scale + offset, where each is a number or has one value per channel.
   private static func rescaling(_ run: LayerRun) throws -> [KerasValue] {
     var result = run.input
     for (name, standard, function) in [

@@ -1,7 +1,7 @@
 import Interpretation
 import TensorCore
 
-/// Pooling in windows, and global pooling.
+/// Window pooling and global pooling.
 enum Poolings {
   static let operations: [String: KerasOperations.Operation] = {
     var table: [String: KerasOperations.Operation] = [:]
@@ -24,7 +24,7 @@ enum Poolings {
       ? kernel : try run.sizes("strides", "stride", count: axes)
     let padding = run.field("padding", "border_mode")?.string ?? "valid"
     var array = run.planes(run.input)
-    // Averaging one axis after the other needs the element counts, which are products.
+    // Axes can be averaged one by one because the element count of a window is a product.
     for axis in 0..<axes {
       let (outer, size, inner) = array.split(at: axis + 2)
       let window = try Window(
@@ -51,7 +51,7 @@ enum Poolings {
     return [KerasValue(array: run.layout(array))]
   }
 
-  /// One window for each output: from ⌊i · size / out⌋ to ⌈(i + 1) · size / out⌉.
+  /// One window per output: from ⌊i · size / out⌋ to ⌈(i + 1) · size / out⌉.
   private static func adaptive(_ run: LayerRun, _ isMaximum: Bool) throws -> [KerasValue] {
     try run.require(rank: run.axes + 2)
     let counts = try run.sizes("output_size", count: run.axes)

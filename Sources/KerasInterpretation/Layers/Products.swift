@@ -7,7 +7,7 @@ enum Products {
     "Dense": dense, "TimeDistributedDense": dense, "Embedding": embedding,
   ]
 
-  /// x · W along the last axis, for `[…, m]` and `[m, n]`.
+  /// x · W along the last axis, for shapes `[…, m]` and `[m, n]`.
   static func product(_ x: DoubleArray, _ weights: DoubleArray) throws -> DoubleArray {
     guard weights.rank == 2, let inner = x.shape.last, inner == weights.shape[0] else {
       throw ModelError(.mismatch, "\(x.shape) is multiplied by \(weights.shape)")
@@ -38,7 +38,7 @@ enum Products {
     let table = try run.weight(0, rank: 2)
     let width = table.shape[1]
     var values: [Double] = []
-    // Keras casts them to integers.
+    // Keras casts indices to integers.
     for index in run.input.values.map({ $0.rounded(.towardZero) }) {
       guard index >= 0, index < Double(table.shape[0]) else {
         throw ModelError(.mismatch, "the index \(index) is not in its table of \(table.shape[0])")

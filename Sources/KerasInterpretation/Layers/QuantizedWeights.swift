@@ -1,9 +1,9 @@
 import Interpretation
 import TensorCore
 
-/// Dense and Embedding of Keras 3 with whole numbers for weights.
+/// Quantized Dense and Embedding layers of Keras 3.
 enum QuantizedWeights {
-  /// The layer with the numbers that the codes stand for, and with inputs rounded as Keras rounds them.
+  /// The layer with dequantized weights, and with its input rounded as in Keras.
   static func plain(_ run: LayerRun) throws -> LayerRun {
     let policy = (run.fields["dtype"] ?? .null).text
     let (isByte, isTable) = (policy.contains("int8"), run.className == "Embedding")
@@ -11,7 +11,7 @@ enum QuantizedWeights {
       ["Dense", "Embedding"].contains(run.className) && run.weights.first?.rank == 2
         && (isByte || policy.contains("int4")) && run.field("lora_rank") == nil,
       "quantized weights are not interpreted")
-    // A kernel, a bias, scales, zeros and the group of each row
+    // The arrays are kernel, bias, scales, and if grouped, zero points and each row's group.
     let hasBias = !isTable && run.bool("use_bias", default: true)
     let position = hasBias ? 2 : 1
     let stored = try run.weight(0, rank: 2)

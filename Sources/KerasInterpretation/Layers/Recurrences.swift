@@ -7,7 +7,7 @@ enum Recurrences {
     "SimpleRNN": run, "LSTM": run, "GRU": run, "RNN": cell, "CuDNNLSTM": cuDNN, "CuDNNGRU": cuDNN,
   ]
 
-  /// The settings of a cell, or of its layer.
+  /// Runs an RNN layer with the settings of its cell and the layer's own.
   private static func cell(_ run: LayerRun) throws -> [KerasValue] {
     let names = ["SimpleRNNCell", "LSTMCell", "GRUCell"]
     guard let cell = run.field("cell"), var fields = cell["config"]?.object,
@@ -22,8 +22,8 @@ enum Recurrences {
     return try Self.run(inner)
   }
 
-  /// cuDNN's kernels are stored gate by gate and transposed: Keras's own are `K.reshape(units,
-  /// in)ᵀ`, and `Kᵀ` for the state. The gates have Keras's order, with the reset after the product.
+  /// cuDNN's kernels are transposed per gate: Keras's kernel is `K.reshape(units, in)ᵀ`, and `Kᵀ`
+  /// for the state. The gates are in Keras's order, and the reset applies after the product.
   private static func cuDNN(_ run: LayerRun) throws -> [KerasValue] {
     var inner = run
     inner.className = String(run.className.dropFirst(5))
@@ -46,13 +46,13 @@ enum Recurrences {
     return try Self.run(inner)
   }
 
-  /// Weights in the order of Keras 2: `[in, gates · units]`, `[units, gates · units]`, bias.
+  /// Weights in Keras 2's layout: `[in, gates · units]`, `[units, gates · units]`, bias.
   private struct Cell {
     let kind: String
     let units: Int
     let kernel: DoubleArray
     let recurrent: DoubleArray
-    /// The bias of the input's product, and of the state's product, which `reset_after` adds.
+    /// The biases of the input's product and of the state's product; `reset_after` adds the latter.
     var bias: [Double]
     var recurrentBias: [Double]?
     let activation: Activation
@@ -64,7 +64,7 @@ enum Recurrences {
       let gates = kind == "LSTM" ? 4 : kind == "GRU" ? 3 : 1
       var weights = run.weights
       if run.generation.major == 1, weights.count == 3 * gates, gates > 1 {
-        // Keras 1 stores the gates separately; for LSTM in the order i, c, f, o.
+        // Keras 1 stores the gates separately; those of LSTM are in the order i, c, f, o.
         let order = gates == 4 ? [0, 2, 1, 3] : [0, 1, 2]
         weights = (0..<3).map { part in
           let parts = order.map { run.weights[$0 * 3 + part] }
@@ -92,7 +92,7 @@ enum Recurrences {
         run.field("recurrent_activation", "inner_activation") ?? .string("sigmoid"), run)
     }
 
-    /// Computes the next states from `[batch, features]`.
+    /// Computes the next states from an input `[batch, features]`.
     func step(_ x: DoubleArray, _ states: [DoubleArray]) throws -> [DoubleArray] {
       let h = states[0]
       let fromInput = Elements.adding(try Products.product(x, kernel), bias)
@@ -159,8 +159,8 @@ enum Recurrences {
       var next = try cell.step(x, states)
       var shown = next[0]
       if let mask {
-        // A masked step keeps the states and repeats the last output, which starts as zeros; or its
-        // output is zero.
+        // A masked step keeps the states. Its output is zero, or the last output again, which is
+        // initially zero.
         for item in 0..<batch where mask.values[item * steps + step] == 0 {
           let range = item * cell.units..<(item + 1) * cell.units
           let repeated = run.bool("zero_output_for_mask") ? zeros : output
@@ -174,8 +174,8 @@ enum Recurrences {
       outputs.append(try shown.reshaped([batch, 1, cell.units]))
     }
     let isSequence = run.bool("return_sequences")
-    // The states come last, with or without return_state, because the converter makes them outputs
-    // of the model.
+    // The states come last even without return_state, because the converter makes them outputs of
+    // the model.
     return [
       KerasValue(
         array: isSequence ? DoubleArray.concatenated(outputs, axis: 1) : output,

@@ -2,7 +2,7 @@ import Interpretation
 import LibC
 import TensorCore
 
-/// Resizing to a size, perhaps behind cropping or padding to its aspect ratio.
+/// Resizing, optionally after cropping or padding to the target's aspect ratio.
 enum Resizings {
   static let operations: [String: KerasOperations.Operation] = ["Resizing": resizing]
 
@@ -33,7 +33,7 @@ enum Resizings {
     return Elements.same(run, hasBatch ? result : try result.reshaped(Array(result.shape[1...])))
   }
 
-  /// The same border on both sides.
+  /// Pads both sides by the same amount.
   private static func padded(
     _ array: DoubleArray, _ axis: Int, _ border: Int, _ fill: Double
   ) throws -> DoubleArray {
@@ -43,7 +43,7 @@ enum Resizings {
     return DoubleArray.concatenated([block, array, block], axis: axis)
   }
 
-  /// How much a pixel at a distance counts.
+  /// The interpolation weight of a pixel at a distance.
   private static func share(_ run: LayerRun, _ x: Double, _ mode: String) throws -> Double {
     switch mode {
     case "bilinear": return max(0, 1 - x)
@@ -59,7 +59,7 @@ enum Resizings {
     }
   }
 
-  /// TensorFlow 2's resizing along one axis: the centers of pixels are at halves.
+  /// TensorFlow 2's resizing along one axis, with half-pixel centers.
   private static func resized(
     _ run: LayerRun, _ array: DoubleArray, _ axis: Int, _ length: Int, _ mode: String
   ) throws -> DoubleArray {

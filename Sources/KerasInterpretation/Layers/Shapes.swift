@@ -16,7 +16,7 @@ enum Shapes {
   }()
 
   private static func flatten(_ run: LayerRun) throws -> [KerasValue] {
-    // Keras 2.2 moves channels to the end if they come first.
+    // Since Keras 2.2, channels that come first are moved to the end.
     let isFirst = run.fields["data_format"] != nil && run.isChannelsFirst && run.input.rank > 2
     let array =
       isFirst
@@ -53,7 +53,7 @@ enum Shapes {
     ]
   }
 
-  /// A pair of sizes for each axis: from a number, a number per axis, or a pair per axis.
+  /// Crops or pads by a pair of sizes per axis, given as a number, a number per axis or pairs.
   private static func margins(
     _ run: LayerRun, _ field: String, grows: Bool
   ) throws -> [KerasValue] {
@@ -108,7 +108,7 @@ enum Shapes {
         for step in 0..<size * factor {
           var (low, high, share) = (step / factor, step / factor, 0.0)
           if mode == "bilinear" {
-            // TensorFlow 1 aligns the first corners, TensorFlow 2 the centers.
+            // TensorFlow 1 aligns the first corners; TensorFlow 2 uses half-pixel centers.
             let shift = run.generation.hasHalfPixelCenters ? 0.5 : 0
             let position = max(0, (Double(step) + shift) / Double(factor) - shift)
             low = min(size - 1, Int(position))

@@ -2,7 +2,7 @@ import Interpretation
 import LibC
 import TensorCore
 
-/// The products of frames with waves, which STFTSpectrogram stores.
+/// Spectrograms: STFTSpectrogram multiplies frames by stored waves.
 enum Spectrograms {
   static let operations: [String: KerasOperations.Operation] = [
     "STFTSpectrogram": spectrogram, "MelSpectrogram": mel,
@@ -62,7 +62,7 @@ enum Spectrograms {
     ]
   }
 
-  /// The power of windows, which reach beyond both ends, in triangles on the mel scale.
+  /// The power spectrum of windows, reflected at both ends, in triangular bins on the mel scale.
   private static func mel(_ run: LayerRun) throws -> [KerasValue] {
     try run.require(rank: 2)
     func size(_ name: String, _ standard: Int) throws -> Int {

@@ -19,8 +19,8 @@ enum VisionTransformers {
     "TransformerBlock": block,
   ]
 
-  /// x + attention(norm(x)), and the same with a perceptron of two layers; the second output is the
-  /// attention's weights. Weights: query, key, value, output, the perceptron's two layers, each with its
+  /// y = x + attention(norm(x)), then y + mlp(norm(y)); the second output is the attention weights.
+  /// The layer's weights are query, key, value, output and the two layers of the MLP, each with its
   /// bias, and both norms.
   private static func block(_ run: LayerRun) throws -> [KerasValue] {
     try run.require(rank: 3)

@@ -25,17 +25,17 @@ enum Wrappers {
     return result
   }
 
-  /// The steps are treated as a batch, with the mask of what is in each step.
+  /// Treats the steps as a batch, with the mask of the elements within each step.
   ///
-  /// In Keras 2, the output's mask is that of the layer; where it has none, a step counts if
-  /// anything in it does. Keras 3 keeps the input's, and so does Keras before 2.2, whose layers get
-  /// no masks.
+  /// In Keras 2, the output has the inner layer's mask; if it has none, a step is valid if any
+  /// element in it is. Keras 3 keeps the input's mask, and so does Keras before 2.2, which passes
+  /// no masks to the inner layer.
   private static func stepwise(_ run: LayerRun) throws -> [KerasValue] {
     try run.require(run.input.rank >= 3, "an input of shape \(run.input.shape)")
     return try stepwise(run.inputs[0], run.generation) { value in
       var inner = try inner(run, "layer")
       inner.inputs = [value]
-      // Keras multiplies by the codes of a layer of whole numbers, without the scales behind them.
+      // Keras multiplies by the codes of a quantized layer without applying their scales.
       if inner.className == "Dense", var fields = inner.fields.object, inner.weights.count > 1,
         (fields["dtype"] ?? .null).text.contains("int8")
       {
@@ -92,7 +92,7 @@ enum Wrappers {
       backward = with("go_backwards", !forward.bool("go_backwards"), backward)
     }
     if run.generation.zeroesMaskedSteps {
-      // tf.keras's wrapper sets it, whatever the layers say.
+      // tf.keras's wrapper overrides the layers' setting.
       let isSequence = forward.bool("return_sequences")
       forward = with("zero_output_for_mask", isSequence, forward)
       backward = with("zero_output_for_mask", isSequence, backward)

@@ -4,7 +4,7 @@ import TensorCore
 
 /// softmax(scale · query · keyᵀ) · value
 ///
-/// The score of `concat` and of `AdditiveAttention` is Σ scale · tanh(query + key) instead.
+/// With `concat` and in `AdditiveAttention`, the score is Σ scale · tanh(query + key) instead.
 struct Attention: KerasLayer {
   static let classes = [SourceLayer](
     "Attention", "AdditiveAttention",
@@ -95,7 +95,7 @@ struct Attention: KerasLayer {
     {
       let moved = network.relaid(tensor, to: TensorLayout(axes: [place, .channel]), for: name)
       let known = factors.compactMap { $0 }
-      // An addition also broadcasts both, whatever their lengths.
+      // With unknown lengths, an addition broadcasts both.
       return known.count == 2 ? network.add(name, Upsample(known), [moved.blob]) : moved.blob
     }
     let name = call.name

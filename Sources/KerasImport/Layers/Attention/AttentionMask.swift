@@ -1,15 +1,15 @@
 import CoreMLModel
 import TensorCore
 
-/// The query and key pairs that take part in an attention.
+/// The pairs of query and key that are not masked.
 struct AttentionMask {
   /// Whether a query attends only to keys up to its position.
   var isCausal = false
-  /// A query attends only to keys fewer than this many positions away.
+  /// If set, a query attends only to keys fewer than this many steps away.
   var window: Int?
   var queries: StepMask?
   var keys: [StepMask] = []
-  /// A tensor computed by the model; pairs where it is not 0 take part.
+  /// A mask tensor computed by the model; 0 masks a pair.
   var given: KerasTensor?
 }
 
@@ -17,7 +17,7 @@ extension KerasWriter {
   /// softmax(scores) · values, over the last axis of the scores.
   ///
   /// - Parameter dropsIgnored: whether masked pairs have weight 0 even if all keys of a query are
-  ///   masked; otherwise such a query weighs all keys equally.
+  ///   masked; otherwise, such a query weights all keys equally.
   mutating func attended(
     _ scores: KerasTensor, _ values: KerasTensor, _ mask: AttentionMask, dropsIgnored: Bool = false,
     _ name: String, _ call: LayerCall
@@ -37,8 +37,8 @@ extension KerasWriter {
     return (try matrixProduct(weights, values, name, call), weights)
   }
 
-  /// 1 for a pair that takes part and 0 for a masked pair; nil if none are masked. Broadcasts to
-  /// the scores, with queries along the height and keys along the width.
+  /// 1 for an unmasked pair and 0 for a masked one; nil if none are masked. Broadcasts to the
+  /// scores, with queries along the height and keys along the width.
   private mutating func factor(
     _ mask: AttentionMask, _ scores: inout KerasTensor, _ name: String, _ call: LayerCall
   ) throws -> String? {
@@ -77,13 +77,13 @@ extension KerasWriter {
     return factor
   }
 
-  /// 1 where an element is not 0.
+  /// 1 for nonzero elements, 0 for zeros.
   mutating func counting(_ blob: String, _ name: String) -> String {
     let size = unary(.abs, blob, name + "__abs__")
     return addUpperLimit(1, affine(size, 1e30, 0, name + "__scale__"), name: name)
   }
 
-  /// 1 where key − query is between −below and above; nil allows any distance.
+  /// 1 if −below ≤ key − query ≤ above; a nil bound allows any distance.
   private mutating func band(
     _ scores: KerasTensor, below: Int?, above: Int?, _ name: String
   ) throws -> String {
@@ -107,13 +107,13 @@ extension KerasWriter {
 }
 
 extension LayerCall {
-  /// A keyword argument that is not a tensor.
+  /// The value of a Boolean keyword argument.
   func flag(_ name: String) -> Bool {
     if case .value(let value)? = arguments.keywords[name] { return value.bool ?? false }
     return false
   }
 
-  /// The tensor at a position of the call or with a name.
+  /// The tensor at an argument position or with a name.
   func tensor(_ position: Int, _ name: String) -> KerasTensor? {
     if case .tensor(let index)? = arguments.keywords[name] { return inputs[index] }
     let positional = arguments.positional.flatMap { argument -> [CallArgument] in

@@ -2,11 +2,10 @@ import CoreMLModel
 import ImportSupport
 import TensorCore
 
-/// Projects one or several sequences, `[outer, steps, channels]`, with separate matrices for each
-/// head.
+/// Projects one or several sequences, `[outer, steps, channels]`, with a separate matrix per head.
 struct AttentionProjection {
   let heads: Int
-  /// Heads with weights; several heads share each.
+  /// The number of heads that have weights; several heads share each of them.
   var sharedHeads: Int
   let hasBias: Bool
   let call: LayerCall
@@ -15,7 +14,7 @@ struct AttentionProjection {
     (self.heads, sharedHeads, self.hasBias, self.call) = (heads, heads, hasBias, call)
   }
 
-  /// `[outer · heads, steps, size]`
+  /// The projections as `[outer · heads, steps, size]`.
   func heads(
     _ input: KerasTensor, _ part: String, _ size: Int, _ network: inout KerasWriter
   ) throws -> KerasTensor {
@@ -36,7 +35,7 @@ struct AttentionProjection {
     return try split(all, size, "\(call.name)__\(part)_heads__", &network)
   }
 
-  /// Repeats each head's values as often as heads share them.
+  /// Repeats each shared head's values for all heads that share them.
   private func repeated(_ values: [Float], _ count: Int) -> [Float] {
     guard sharedHeads < heads else { return values }
     return (0..<heads).flatMap { head -> ArraySlice<Float> in
@@ -45,7 +44,7 @@ struct AttentionProjection {
     }
   }
 
-  /// `[outer, steps, heads · size]`, or without the outer axis, as `[outer · heads, steps, size]`.
+  /// From `[outer, steps, heads · size]` to `[outer · heads, steps, size]`; `outer` is optional.
   func split(
     _ all: KerasTensor, _ size: Int, _ name: String, _ network: inout KerasWriter
   ) throws -> KerasTensor {
@@ -57,7 +56,7 @@ struct AttentionProjection {
         name: name + "outer", call)
     }
     guard let steps = all.shape[1] else {
-      // Sequences of any length: the heads' channels are concatenated along the sequence.
+      // For sequences of any length, concatenates the heads' channels along the sequence.
       let rows = network.relaid(all, to: TensorLayout(axes: [.height, .channel]), for: name)
       var result = rows
       result.shape = [all.shape[0], heads, nil, size]
@@ -71,7 +70,7 @@ struct AttentionProjection {
     return try network.reshaped(all, to: [steps, heads, size], name: name, call).exchanging(1, 2)
   }
 
-  /// `[outer · heads, steps, size]` as `[outer, steps, heads · size]`, or without the outer axis.
+  /// From `[outer · heads, steps, size]` to `[outer, steps, heads · size]`; `outer` is optional.
   func merged(
     _ attended: KerasTensor, _ size: Int, outer: Int?, _ network: inout KerasWriter
   ) throws -> KerasTensor {

@@ -2,8 +2,8 @@ import CoreMLModel
 import ImportSupport
 import TensorCore
 
-/// Σ a x / (Σ a + 1e-7) over the steps that count, with a = exp(tanh(x W + b) · u): attention with
-/// a context vector, of hierarchical attention networks.
+/// Σ a x / (Σ a + 1e-7) over the unmasked steps, with a = exp(tanh(x W + b) · u): attention with a
+/// context vector, from hierarchical attention networks.
 struct ContextAttention: KerasLayer {
   static let classes = [SourceLayer](
     "AttentionWithContext", "AttLayer",
@@ -11,10 +11,10 @@ struct ContextAttention: KerasLayer {
     options: "masks; of hierarchical attention networks",
     refused: "weights other than a matrix, a bias and a vector")
   static let maskPolicy = MaskPolicy.decides
-  /// The classes save no settings; the weights tell whether there is a bias.
+  /// The classes save no settings; whether there is a bias follows from the weights.
   static let hasKnownWeights = false
 
-  /// Keras' `epsilon()`.
+  /// Keras's `epsilon()`.
   private static let epsilon: Float = 1e-7
 
   init(_ configuration: LayerConfiguration) throws {

@@ -2,20 +2,20 @@ import CoreMLModel
 import ImportSupport
 import TensorCore
 
-/// softmax(scale · query · keyᵀ + terms) · value, for each head separately; attention as layers of
-/// several packages compute it.
+/// softmax(scale · query · keyᵀ + terms) · value, separately for each head: the attention that
+/// layers of several packages share.
 struct HeadedAttention {
   let heads: Int
-  /// 1 / √size if nil.
+  /// The scale of the scores; nil means 1 / √size.
   var scale: Float?
-  /// Numbers added to the scores, `[sequences · heads, queries, keys]`.
+  /// Constants added to the scores, `[sequences · heads, queries, keys]`.
   var terms: FloatValues?
   var mask = AttentionMask()
 
   /// - Parameters:
   ///   - query: `[steps, heads · size]`, or several sequences, `[sequences, steps, heads · size]`;
   ///     key and value likewise.
-  /// - Returns: the heads side by side, with the query's shape.
+  /// - Returns: the concatenated heads, in the query's shape.
   func attended(
     _ query: KerasTensor, _ key: KerasTensor, _ value: KerasTensor, _ call: LayerCall,
     _ network: inout KerasWriter

@@ -3,7 +3,7 @@ import ImportSupport
 import TensorCore
 
 /// Multi-head attention: each head projects query, key and value with its own matrices and computes
-/// softmax(query · keyᵀ / √size) · value; another matrix combines all heads.
+/// softmax(query · keyᵀ / √size) · value; another matrix combines the heads.
 ///
 /// If several query heads share a key and a value (`GroupQueryAttention`), the shared matrices are
 /// repeated. A gate multiplies the heads by sigmoid(query · matrix).
@@ -21,18 +21,18 @@ struct MultiHeadAttention: KerasLayer {
   private static let headLimit = 4096
 
   private let heads: Int
-  /// Number of heads for keys and values.
+  /// The number of heads for keys and values.
   private let sharedHeads: Int
   private let keySize: Int
   private let valueSize: Int
   private let hasBias: Bool
   private let hasGate: Bool
   private let window: Int?
-  /// Axes of the query, counting the batch, along which it attends; nil for all but the last.
+  /// The axes of the query along which it attends, counting the batch; nil means all but the last.
   private let axes: [Int]?
   private let outputShape: [Int]?
   private let hasDropout: Bool
-  /// keras-multi-head's class of this name.
+  /// The class with the same name in keras-multi-head.
   private var other: ProjectedAttention?
 
   init(_ configuration: LayerConfiguration) throws {
@@ -87,7 +87,7 @@ struct MultiHeadAttention: KerasLayer {
     let key = call.tensor(2, "key") ?? value
     let returnsScores = call.flag("return_attention_scores")
     var mask = AttentionMask(isCausal: call.flag("use_causal_mask"), window: window)
-    // TensorFlow's layer uses the masks of its inputs since 2.10.
+    // TensorFlow's layer uses the masks of its inputs since version 2.10.
     if !call.version.isKnown || call.version.isAtLeast(2, 10) {
       mask.queries = query.mask
       mask.keys = [value, key].compactMap(\.mask)
@@ -157,14 +157,14 @@ struct MultiHeadAttention: KerasLayer {
   }
 }
 
-/// A tensor `[outer…, steps…, channels]` as `[product of outer, product of steps, channels]`.
+/// Reshapes `[outer…, steps…, channels]` to `[product of outer, product of steps, channels]`.
 private struct AttentionFolding {
-  /// The query's axes: those treated as batch, and those along which it attends.
+  /// The query's axes that are treated as batch, and those along which it attends.
   let outer: [Int]
   let steps: [Int]
   private let query: KerasTensor
 
-  /// Nil for a sequence.
+  /// Nil for a sequence, which needs no reshape.
   init?(_ axes: [Int]?, _ query: KerasTensor, _ call: LayerCall) throws {
     let last = query.rank - 1
     steps = try (axes ?? Array(1..<max(last, 1))).map { try call.axis($0, of: query) }

@@ -2,8 +2,8 @@ import ByteFormats
 import ImportSupport
 import TensorCore
 
-/// keras-multi-head's multi-head attention, which applies its activation to query, key, value and
-/// result.
+/// The multi-head attention of keras-multi-head, which applies its activation to query, key, value
+/// and result.
 struct ProjectedAttention: Sendable {
   let heads: Int
   private let activation: JSONValue

@@ -2,8 +2,8 @@ import CoreMLModel
 import ImportSupport
 import TensorCore
 
-/// Scores of each place of an image for the rows and the columns of all places, from its numbers
-/// and a stored vector for each distance: `[heads, height, width, position height, position width]`.
+/// Scores of each position of an image for the rows and columns of all positions, from its channels
+/// and a stored vector per distance: `[heads, height, width, position height, position width]`.
 ///
 /// Source: keras-cv-attention-models 1.4, `botnet.py`.
 struct RelativePositionalEmbedding: KerasLayer {
@@ -50,7 +50,7 @@ struct RelativePositionalEmbedding: KerasLayer {
     return [sum]
   }
 
-  /// The scores along the second-to-last axis, which has `length` places: `[…, length, ends]`.
+  /// The scores along the second-to-last axis, of size `length`: `[…, length, ends]`.
   private func scores(
     _ input: KerasTensor, along length: Int, _ ends: Int, _ part: String, _ call: LayerCall,
     _ network: inout KerasWriter
@@ -66,8 +66,8 @@ struct RelativePositionalEmbedding: KerasLayer {
     if length == 1 {
       return try last(all, from: distances - ends, count: ends, name, call, &network)
     }
-    // The number of a distance moves to the place of its end: a row of all places without the first
-    // length − 1 numbers is one of rows that are one number shorter.
+    // Shifts each score from the index of its distance to the index of its end: without the first
+    // length − 1 scores, the flattened rows are read as rows that are one element shorter.
     let outer = [sizes[0], sizes[1]]
     let row = try checkedProduct([length, distances], limit: Limits.dimension)
     let flat = try network.reshaped(all, to: outer + [row], name: name + "flat__", call)
@@ -78,7 +78,7 @@ struct RelativePositionalEmbedding: KerasLayer {
     return try last(shifted, from: ends - length, count: ends, name + "ends__", call, &network)
   }
 
-  /// A range of the last axis.
+  /// A slice of the last axis.
   private func last(
     _ tensor: KerasTensor, from start: Int, count: Int, _ name: String, _ call: LayerCall,
     _ network: inout KerasWriter

@@ -5,8 +5,8 @@ import TensorCore
 
 // Layers of keras-cv-attention-models 1.4's Swin Transformer V2.
 
-/// Scores + a number for each head and distance of two places, which a network of two matrices
-/// computes from the distance; or an image + such numbers for each place.
+/// Adds a bias per head and relative position to the scores. A network with two matrices computes
+/// the bias from the relative position, unless the weights contain it.
 struct PairwisePositionalEmbedding: KerasLayer {
   static let classes = [SourceLayer](
     "MlpPairwisePositionalEmbedding", becomes: "bias",
@@ -58,7 +58,7 @@ struct PairwisePositionalEmbedding: KerasLayer {
     else { throw call.error("its input has \(places) positions, not \(height) × \(width)") }
     let table = try distances(height, width, heads, call)
     var result = try [Float](zeros: heads * places * places)
-    // Tokens before the image get 0.
+    // Tokens before the image have a bias of 0.
     let tokens = places - grid
     for query in 0..<grid {
       for key in 0..<grid {
@@ -74,7 +74,7 @@ struct PairwisePositionalEmbedding: KerasLayer {
     return result
   }
 
-  /// The number of each head for each distance, by rows and columns.
+  /// The table of relative positions, with one value per head, by row and column.
   private func distances(
     _ height: Int, _ width: Int, _ heads: Int, _ call: LayerCall
   ) throws -> [Double] {
@@ -110,7 +110,7 @@ struct PairwisePositionalEmbedding: KerasLayer {
   }
 }
 
-/// Scores of each window − 100 between places that were no neighbors before the image was shifted.
+/// Adds −100 to a window's scores of positions that were not neighbors before the shift.
 struct WindowAttentionMask: KerasLayer {
   static let classes = [SourceLayer](
     "WindowAttentionMask", becomes: "bias",
@@ -148,7 +148,7 @@ struct WindowAttentionMask: KerasLayer {
       full.count == 4 && (input.leading?.windows ?? 1) == count && full[2] == places
         && full[3] == places,
       "its input \(input.shapeText) is not the scores of \(count) windows of \(places) positions")
-    // Of a single window, axis 1 of the tensor are the heads.
+    // With a single window, axis 1 of the tensor is the heads.
     guard input.leading != nil else {
       return [try masked(input, [places, places], call, &network)]
     }
@@ -170,7 +170,7 @@ struct WindowAttentionMask: KerasLayer {
         for query in regions { for key in regions { values.append(query == key ? 0 : -100) } }
       }
     }
-    // The windows in the channels, the heads in the sequence.
+    // The windows are along the channels, the heads along the sequence.
     let layout = TensorLayout(
       axes: shape.count == 3
         ? [.channel, .sequence, .height, .width] : [.sequence, .height, .width])
@@ -179,14 +179,14 @@ struct WindowAttentionMask: KerasLayer {
     return scores.with(network.add(call.name, bias, [scores.blob]))
   }
 
-  /// The part of a shifted axis that a place belongs to.
+  /// The region of a shifted axis that contains a position.
   private func region(_ place: Int, _ axis: Int) -> Int {
     place < sizes[axis] - windows[axis] ? 0 : place < sizes[axis] - shifts[axis] ? 1 : 2
   }
 }
 
 extension LayerCall {
-  /// The weight `name` of any shape with so many elements.
+  /// The weight `name`, of any shape with `count` elements.
   func flatWeight(_ name: String, _ count: Int) throws -> [Float] {
     let shape = weights.first { $0.name == name }?.shape ?? []
     guard missingWeights == nil, shape.reduce(1, *) == count else {

@@ -3,7 +3,7 @@ import ImportSupport
 import TensorCore
 
 /// Amounts before and after each axis, in any of Keras's forms: one number, one per axis, or a pair
-/// per axis; in Keras 1 also a flat list, or an object with names.
+/// per axis; in Keras 1, also a flat list or an object with names.
 private struct Borders: Sendable {
   private let amounts: [[Int]]
   private let axes: SpatialAxes
@@ -39,7 +39,7 @@ private struct Borders: Sendable {
     amounts = (0..<count).map { [numbers[2 * $0], numbers[2 * $0 + 1]] }
   }
 
-  /// - Parameter sign: the sign of the change in length.
+  /// - Parameter sign: 1 if the borders lengthen the axes, −1 if they shorten them.
   func apply(
     _ call: LayerCall, sign: Int, _ network: inout KerasWriter,
     _ layer: (BorderAmounts) -> some LayerParameters

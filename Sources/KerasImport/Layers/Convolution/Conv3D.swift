@@ -2,9 +2,9 @@ import CoreMLModel
 import ImportSupport
 import TensorCore
 
-/// A convolution over depth, height and width. It becomes a 2D convolution over as many slices as
-/// the kernel is deep, stacked as channels; with groups, a sum of 2D convolutions, one for each
-/// depth position of the kernel.
+/// A convolution over depth, height and width. It becomes a 2D convolution over the slices under
+/// the kernel, stacked as channels; with groups, a sum of 2D convolutions, one per depth of the
+/// kernel.
 struct Conv3D: KerasLayer {
   static let classes = [SourceLayer](
     "Conv3D", "Convolution3D",
@@ -70,8 +70,8 @@ struct Conv3D: KerasLayer {
     return [try network.activate(settings.activation, output, call)]
   }
 
-  /// `[out, kernel depth, in, kernel height, kernel width]`, where in counts the inputs of one
-  /// group.
+  /// The kernel as `[out, kernel depth, in, kernel height, kernel width]`, where `in` is the number
+  /// of inputs per group.
   private func kernel(_ call: LayerCall, _ inner: Int) throws -> FloatValues {
     let size = settings.kernelSize
     return settings.isTheanoKernel
@@ -80,7 +80,7 @@ struct Conv3D: KerasLayer {
         .transposed([4, 0, 3, 1, 2])
   }
 
-  /// For each depth position of the kernel, the slices under it, with depth along the height.
+  /// The slices under each depth of the kernel, with the depth axis along the height.
   private func gather(
     _ input: KerasTensor, length: Int, size: Int, _ call: LayerCall,
     _ network: inout KerasWriter
@@ -101,7 +101,7 @@ struct Conv3D: KerasLayer {
   }
 }
 
-/// A convolution of each channel of a volume, or of groups of channels, with the weight
+/// A convolution of each channel of a volume, or of each group of channels, with the weight
 /// `depthwise_kernel`, `[depth, height, width, C, multiplier]`.
 struct DepthwiseConv3D: KerasLayer {
   static let classes = [SourceLayer](
@@ -147,7 +147,7 @@ struct DepthwiseConv3D: KerasLayer {
 }
 
 /// The transpose of a three-dimensional convolution: a transposed convolution over height and width
-/// for each depth position of the kernel, followed by one over the depth that sums the results.
+/// for each depth of the kernel, followed by one over the depth that sums the results.
 struct Conv3DTranspose: KerasLayer {
   static let classes = [SourceLayer](
     "Conv3DTranspose", "Convolution3DTranspose", "Deconvolution3D",
@@ -190,7 +190,7 @@ struct Conv3DTranspose: KerasLayer {
     return [try network.activate(convolution.activation, output, call)]
   }
 
-  /// Adds depth position `j` of the kernel at depth · stride + j · dilation.
+  /// Adds depth `j` of the kernel at output depth · stride + j · dilation.
   private func summation(
     _ call: LayerCall, _ deep: Int, _ length: Int, width: Int
   ) throws -> Convolution {

@@ -4,9 +4,9 @@ import TensorCore
 
 /// The transpose of a convolution.
 ///
-/// Without `output_padding`, a length grows to length · stride (same) or
-/// length · stride + max(kernel − stride, 0) (valid). With it, the length becomes
-/// (length − 1) · stride + kernel − 2 · pad + output_padding, where pad is kernel / 2 (same) or 0.
+/// Without `output_padding`, the output length is length · stride (same) or length · stride +
+/// max(kernel − stride, 0) (valid). With it, the output length is (length − 1) · stride + kernel −
+/// 2 · pad + output_padding, where pad is kernel / 2 (same) or 0.
 struct ConvTranspose: KerasLayer {
   static let classes = [
     SourceLayer(
@@ -20,9 +20,9 @@ struct ConvTranspose: KerasLayer {
 
   private let filters: Int
   private let settings: TransposedSettings
-  /// Keras 1 stores the kernel of a convolution, [h, w, in, out].
+  /// Whether the kernel is that of a convolution, [h, w, in, out], as in Keras 1.
   private let hasConvolutionKernel: Bool
-  /// Keras 1 states the output shape.
+  /// The output shape that Keras 1 states.
   private let statedShape: [Int?]?
 
   init(_ configuration: LayerConfiguration) throws {
@@ -62,7 +62,7 @@ struct ConvTranspose: KerasLayer {
     return settings.convolution.axes.lengths(other)
   }
 
-  /// `[inputs, outputs, height, width]`
+  /// The kernel as `[inputs, outputs, height, width]`.
   private func kernel(_ call: LayerCall, _ channels: Int?) throws -> FloatValues {
     let convolution = settings.convolution
     if convolution.isTheanoKernel || hasConvolutionKernel {
@@ -77,12 +77,12 @@ struct ConvTranspose: KerasLayer {
   }
 }
 
-/// Settings shared by transposed convolutions.
+/// Settings that transposed convolutions share.
 struct TransposedSettings: Sendable {
   let convolution: ConvolutionSettings
   private let outputPadding: [Int]?
 
-  /// Maximum number of elements of a kernel after its gaps are filled.
+  /// The maximum number of kernel elements after its gaps are filled.
   private static let spreadLimit = 1 << 26
 
   init(_ configuration: LayerConfiguration) throws {
@@ -102,7 +102,7 @@ struct TransposedSettings: Sendable {
     }
   }
 
-  /// Core ML's deconvolution. It does not support dilation, so zeros fill the gaps in the kernel.
+  /// Core ML's deconvolution, which lacks dilation; zeros fill the gaps in the kernel instead.
   ///
   /// - Parameter kernel: `[inputs, outputs, height, width]`
   func layer(_ kernel: FloatValues) throws -> Convolution {

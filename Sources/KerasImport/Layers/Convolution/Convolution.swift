@@ -3,7 +3,7 @@ import ImportSupport
 import TensorCore
 
 extension ValidPadding {
-  /// No padding, written out as coremltools does.
+  /// No padding, written explicitly as coremltools does.
   static var none: ValidPadding {
     ValidPadding(BorderAmounts(top: 0, bottom: 0, left: 0, right: 0))
   }
@@ -21,15 +21,15 @@ extension LayerConfiguration.Border {
 
   var poolingPadding: Pooling.Padding { self == .same ? .same(SamePadding()) : .valid(.none) }
 
-  /// Output length for a window of `extent` elements. Causal padding adds `extent` − 1 zeros before
-  /// the first step.
+  /// The output length for a window of `extent` elements. Causal padding adds `extent` − 1 zeros
+  /// before the first step.
   func length(_ input: Int?, extent: Int, stride: Int) -> Int? {
     guard let input else { return nil }
     return self == .same || self == .causal
       ? (input + stride - 1) / stride : max(0, input - extent + stride) / stride
   }
 
-  /// Output length of a transposed convolution.
+  /// The output length of a transposed convolution.
   func transposedLength(_ input: Int, extent: Int, stride: Int, outputPadding: Int?) -> Int {
     guard let outputPadding else {
       return self == .same ? input * stride : input * stride + max(extent - stride, 0)
@@ -39,7 +39,7 @@ extension LayerConfiguration.Border {
   }
 }
 
-/// Settings shared by convolutions.
+/// Settings that convolutions share.
 struct ConvolutionSettings: Sendable {
   let axes: SpatialAxes
   let kernelSize: [Int]
@@ -50,10 +50,10 @@ struct ConvolutionSettings: Sendable {
   let activation: ActivationFunction
   /// Keras 1 stores kernel axes in Theano's order if `dim_ordering` is `th`.
   let isTheanoKernel: Bool
-  /// Theano's convolution flips the kernel.
+  /// Whether the training framework, Theano, flips the kernel.
   private let isRotated: Bool
 
-  /// Keras 1's names for the kernel's sizes.
+  /// Keras 1's names for the kernel sizes.
   private static let kernelFields = [
     ["filter_length"], ["nb_row", "nb_col"], ["kernel_dim1", "kernel_dim2", "kernel_dim3"],
   ]
@@ -83,7 +83,7 @@ struct ConvolutionSettings: Sendable {
     isRotated = configuration.version.backend == "theano"
   }
 
-  /// Extents of the dilated kernel.
+  /// The extents of the dilated kernel.
   var extents: [Int] { zip(kernelSize, dilation).map { ($0 - 1) * $1 + 1 } }
 
   func slots(_ kernels: String...) -> [WeightSlot] {
@@ -105,7 +105,7 @@ struct ConvolutionSettings: Sendable {
     return axes.resized(input, to: lengths, channels: filters)
   }
 
-  /// The input blob, with the zeros of causal padding before it.
+  /// The input blob, preceded by zeros for causal padding.
   func padded(_ input: KerasTensor, _ call: LayerCall, _ network: inout KerasWriter) -> String {
     guard border == .causal else { return input.blob }
     let amounts = BorderAmounts(top: 0, bottom: 0, left: extents[0] - 1, right: 0)
@@ -114,7 +114,7 @@ struct ConvolutionSettings: Sendable {
       to: input.blob + "__causal_pad__")
   }
 
-  /// Height and width for Core ML's layer: steps are along the width, and depth has its own layer.
+  /// Height and width for Core ML's layer. Steps are along the width; depth has its own layer.
   func planar(_ numbers: [Int]) -> [Int] {
     numbers.count == 1 ? [1] + numbers : Array(numbers.suffix(2))
   }
@@ -131,17 +131,17 @@ struct ConvolutionSettings: Sendable {
     return convolution
   }
 
-  /// The kernel `[outputs, inputs per group, height, width]` for a sequence or an image.
+  /// The kernel of a sequence or an image, `[outputs, inputs per group, height, width]`.
   func kernel(_ call: LayerCall, inputs: Int?, outputs: Int) throws -> FloatValues {
     if isTheanoKernel { return try theanoKernel(call, [outputs, inputs]) }
-    // Keras 1 has [k, 1, in, out] for sequences.
+    // Keras 1 stores [k, 1, in, out] for sequences.
     let rank = call.weights.first { $0.name == "kernel" }?.shape.count
     let size: [Int?] = kernelSize + (axes.count == 1 && rank == 4 ? [1] : [])
     let stored = try flipped(call.weight("kernel", size + [inputs, outputs]))
     return stored.shaped(planar(kernelSize) + stored.shape.suffix(2)).transposed([3, 2, 0, 1])
   }
 
-  /// The kernel in Theano's order, `leading` + the sizes along the axes.
+  /// The kernel in Theano's order: `leading`, then the sizes along the axes.
   func theanoKernel(_ call: LayerCall, _ leading: [Int?]) throws -> FloatValues {
     let stored = try call.weight("kernel", leading + kernelSize)
     guard isRotated else { return stored }
@@ -152,8 +152,8 @@ struct ConvolutionSettings: Sendable {
     ).shaped(stored.shape)
   }
 
-  /// A stored kernel, of which the first axes are the convolution's, reversed along these if the
-  /// framework that trained it flips kernels.
+  /// The stored kernel, flipped along its leading, spatial axes if the training framework flips
+  /// kernels.
   func flipped(_ stored: FloatValues) throws -> FloatValues {
     guard isRotated else { return stored }
     let area = kernelSize.reduce(1, *)
@@ -177,7 +177,7 @@ struct ConvolutionSettings: Sendable {
 }
 
 extension LayerConfiguration {
-  /// The number of channel groups that are convolved separately.
+  /// The number of channel groups, each with a separate convolution.
   func groups(of filters: Int) throws -> Int {
     let groups = try int("groups", default: 1)
     guard filters % groups == 0 else {
@@ -188,7 +188,7 @@ extension LayerConfiguration {
 }
 
 extension Convolution {
-  /// A convolution with stride 1 and without dilation and padding; the kernel is `[outputs, inputs,
+  /// A convolution with stride 1, without dilation or padding; the kernel is `[outputs, inputs,
   /// height, width]`.
   init(_ kernel: Weights, inputs: Int, outputs: Int, size: [Int], bias: Weights? = nil) {
     self.init()
@@ -204,7 +204,7 @@ extension Convolution {
     self.bias = bias
   }
 
-  /// A 1 × 1 convolution: a matrix `[outputs, inputs]` at each position.
+  /// A 1 × 1 convolution: a product with a matrix `[outputs, inputs]` at each position.
   static func pointwise(
     _ matrix: Weights, inputs: Int, outputs: Int, bias: Weights? = nil
   ) -> Convolution {
@@ -252,7 +252,7 @@ struct Conv: KerasLayer {
   }
 }
 
-/// A separate convolution of each channel, with `depth_multiplier` results per channel.
+/// A separate convolution of each channel, with `depth_multiplier` outputs per channel.
 struct DepthwiseConv: KerasLayer {
   static let classes = [SourceLayer](
     "DepthwiseConv2D", "DepthwiseConvolution2D", "DepthwiseConv1D", "DepthwiseConvolution1D",
@@ -282,7 +282,7 @@ struct DepthwiseConv: KerasLayer {
   }
 }
 
-/// A depthwise convolution followed by a 1 × 1 convolution with the bias.
+/// A depthwise convolution followed by a 1 × 1 convolution, which adds the bias.
 struct SeparableConv: KerasLayer {
   static let classes = [SourceLayer](
     "SeparableConv2D", "SeparableConvolution2D", "SeparableConv1D", "SeparableConvolution1D",
@@ -311,7 +311,7 @@ struct SeparableConv: KerasLayer {
     var pointwise = Convolution.pointwise(
       Weights(kernel.shaped([inner, filters]).transposed([1, 0])), inputs: inner,
       outputs: filters, bias: try settings.bias(call, filters))
-    // As coremltools writes it.
+    // The same padding as coremltools writes.
     if settings.axes.count == 2 { pointwise.padding = settings.border.convolutionPadding }
     var output = try settings.output(input, filters: filters, call)
     let intermediate = network.add(

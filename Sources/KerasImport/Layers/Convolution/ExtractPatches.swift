@@ -3,18 +3,18 @@ import CoreMLModel
 import ImportSupport
 import TensorCore
 
-/// Windows of an image, each with all of its elements as channels.
+/// Windows of an image, with all elements of a window as channels.
 struct ExtractPatches: Sendable {
-  /// Height and width of each.
+  /// The height and width of a window.
   let sizes: [Int]
   let strides: [Int]
   let rates: [Int]
 
   private static let limit = 4096
 
-  /// `[rows, columns, window height · window width · channels]` of an image, without padding.
+  /// The windows, `[rows, columns, window height · window width · channels]`, without padding.
   ///
-  /// Strided slices of the columns become channels, and then those of the rows.
+  /// Stacks strided slices of the columns as channels, and then those of the rows.
   func patches(
     of given: KerasTensor, _ call: LayerCall, _ network: inout KerasWriter
   ) throws -> KerasTensor {
@@ -50,7 +50,7 @@ struct ExtractPatches: Sendable {
   }
 }
 
-/// Windows of an image, as keras-cv-attention-models computes them.
+/// Windows of an image, as in keras-cv-attention-models.
 struct CompatibleExtractPatches: KerasLayer {
   static let classes = [SourceLayer](
     "CompatibleExtractPatches", becomes: "crops, concat",
@@ -94,7 +94,7 @@ struct CompatibleExtractPatches: KerasLayer {
 }
 
 extension OperationCall {
-  /// `tf.image.extract_patches` and Keras 3's operation of this name.
+  /// `tf.image.extract_patches`, and Keras 3's operation with the same name.
   func extractedPatches(into network: inout KerasWriter) throws -> KerasTensor {
     let image = network.relaid(try input, to: .image, for: name)
     try layer.require(image.rank == 4, "its input \(image.shapeText) is not an image")

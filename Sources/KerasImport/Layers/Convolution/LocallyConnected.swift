@@ -4,7 +4,7 @@ import TensorCore
 
 /// A convolution with a different kernel at each position of a sequence or an image.
 ///
-/// A convolution with unit kernels gathers each window, and a grouped convolution multiplies each
+/// A convolution with unit kernels gathers the windows, and a grouped convolution multiplies each
 /// window by the matrix for its position.
 struct LocallyConnected: KerasLayer {
   static let classes = [SourceLayer](
@@ -14,7 +14,7 @@ struct LocallyConnected: KerasLayer {
 
   private let filters: Int
   private let settings: ConvolutionSettings
-  /// How the kernel is stored: by position, as a matrix of all elements, or as its nonzero
+  /// How the kernel is stored: 1 by position, 2 as a matrix of all elements, 3 as the nonzero
   /// elements.
   private let implementation: Int
   private var isChannelsFirst: Bool { settings.axes.format == .channelsFirst }
@@ -38,15 +38,15 @@ struct LocallyConnected: KerasLayer {
     let output: [Int]
     let kernel: [Int]
     let strides: [Int]
-    /// Padding before: half a window, rounded up for even sizes.
+    /// The padding before the input: half a window, rounded up for even sizes.
     let before: [Int]
     let channels: Int
 
-    /// Elements per window.
+    /// The number of elements per window.
     var window: Int { kernel[0] * kernel[1] * channels }
     var places: Int { output[0] * output[1] }
 
-    /// Padding before and after the input.
+    /// The padding before and after the input.
     var padding: ValidPadding {
       let after = (0..<2).map { axis in
         let end = (output[axis] - 1) * strides[axis] + kernel[axis]
@@ -56,7 +56,7 @@ struct LocallyConnected: KerasLayer {
         BorderAmounts(top: before[0], bottom: after[0], left: before[1], right: after[1]))
     }
 
-    /// The input position under an element of a window; nil outside.
+    /// The input position under an element of a window; nil if it is in the padding.
     func source(_ position: Int, of place: Int) -> Int? {
       let steps = [position / kernel[1], position % kernel[1]]
       let origin = [place / output[1], place % output[1]]
@@ -83,7 +83,7 @@ struct LocallyConnected: KerasLayer {
     _ = try computedCount([geometry.places, window, filters], limit: Self.elementLimit)
     _ = try computedCount([window, window], limit: Self.elementLimit)
     let kernel = try kernel(call, geometry)
-    // Each channel of the result is one element of the window.
+    // Each output channel is one element of the window.
     var unit = try [Float](zeros: window * window)
     let area = kernelSize[0] * kernelSize[1]
     for position in 0..<area {
@@ -115,15 +115,15 @@ struct LocallyConnected: KerasLayer {
     return [try network.activate(settings.activation, output, call)]
   }
 
-  /// `[position, filter]`. With the channels first, Keras reads the stored `[rows, columns, filters]`
-  /// as `[filters, rows, columns]`, without a transposition.
+  /// The bias as `[position, filter]`. With channels first, Keras reads the stored `[rows, columns,
+  /// filters]` as `[filters, rows, columns]` without transposing.
   private func bias(_ call: LayerCall, _ places: [Int]) throws -> FloatValues {
     let stored = try call.weight("bias", places + [filters])
     guard isChannelsFirst else { return stored }
     return stored.shaped([filters, try checkedProduct(places)]).transposed([1, 0])
   }
 
-  /// `[position, filter, element of the window]`
+  /// The kernel as `[position, filter, element of the window]`.
   private func kernel(_ call: LayerCall, _ geometry: Geometry) throws -> [Float] {
     let (window, count, channels) = (geometry.window, geometry.places, geometry.channels)
     if implementation == 1 {

@@ -4,9 +4,9 @@ import CoreMLModel
 /// depth, height and width of a volume.
 ///
 /// A sequence is along Core ML's W, with H = 1. A volume is a sequence of images in Core ML: layers
-/// first process height and width of all images in the sequence; then depth replaces the height,
-/// and the height replaces the sequence. Core ML's three-dimensional layers require specification
-/// 5. These layers require version 1; a volume as an input requires version 4.
+/// first process height and width of all images; then depth takes the height axis, and height the
+/// sequence axis. This needs only specification version 1, or 4 if a volume is an input; Core ML's
+/// three-dimensional layers need version 5.
 struct SpatialAxes: Sendable {
   let count: Int
   let format: LayerConfiguration.DataFormat
@@ -21,7 +21,7 @@ struct SpatialAxes: Sendable {
     self.format = format
   }
 
-  /// The layout in which windows move along the last axes, with depth as the sequence.
+  /// The layout with the window axes last in the blob, and with depth as the sequence.
   var layout: TensorLayout { layout(Array([.sequence, .height, .width].suffix(count))) }
 
   private func layout(_ places: [BlobAxis]) -> TensorLayout {
@@ -38,14 +38,14 @@ struct SpatialAxes: Sendable {
     return network.relaid(input, to: layout, for: call.name)
   }
 
-  /// A volume with its depth along the height.
+  /// The volume with its depth along the height axis.
   func slices(
     _ tensor: KerasTensor, _ call: LayerCall, _ network: inout KerasWriter
   ) -> KerasTensor {
     network.relaid(tensor, to: layout([.height, .sequence, .width]), for: call.name + "_depth")
   }
 
-  /// Keras's indices of the axes.
+  /// The indices of the axes in Keras.
   private func indices(_ tensor: KerasTensor) -> Range<Int> {
     let end = tensor.rank - (format == .channelsLast ? 1 : 0)
     return end - count..<end
@@ -60,7 +60,7 @@ struct SpatialAxes: Sendable {
     return output
   }
 
-  /// Selects the numbers for height and width of one Core ML layer.
+  /// Selects the values for height and width of one Core ML layer.
   struct Plane {
     fileprivate let height: Int?
     fileprivate let width: Int?
@@ -70,8 +70,7 @@ struct SpatialAxes: Sendable {
     }
   }
 
-  /// Passes the tensor through a layer that treats its axes separately; a volume passes through
-  /// two.
+  /// Applies a layer that treats its axes separately; a volume needs two layers.
   func apply(
     _ input: KerasTensor, to lengths: [Int?], _ call: LayerCall, _ network: inout KerasWriter,
     _ layer: (Plane) -> some LayerParameters
@@ -95,7 +94,7 @@ extension KerasTensor {
 }
 
 extension KerasWriter {
-  /// The tensor as an image in the layout of a layer's data format.
+  /// The tensor as an image in the layer's data format.
   mutating func image(
     _ tensor: KerasTensor, _ format: LayerConfiguration.DataFormat, _ call: LayerCall
   ) throws -> KerasTensor {
@@ -111,8 +110,8 @@ extension KerasWriter {
     }
   }
 
-  /// Moves a sequence that a one-dimensional layer left along W back to Core ML's sequence axis,
-  /// unless that is the axis of a sequence around it.
+  /// Moves a sequence from W, where one-dimensional layers leave it, back to Core ML's sequence
+  /// axis, unless an outer sequence occupies that axis.
   mutating func standard(_ tensor: KerasTensor, for name: String) -> KerasTensor {
     tensor.rank == 3 ? relaid(tensor, to: isStepwise ? .steps : .sequence, for: name) : tensor
   }

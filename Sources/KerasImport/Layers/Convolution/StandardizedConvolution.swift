@@ -2,8 +2,8 @@ import CoreMLModel
 import ImportSupport
 import TensorCore
 
-/// A convolution whose kernel is standardized for each output: (kernel − mean) · gain · gamma /
-/// √max(variance · n, epsilon), with the n weights of an output.
+/// A convolution with a kernel that is standardized per output: (kernel − mean) · gain · gamma /
+/// √max(variance · n, epsilon), where n is the number of weights per output.
 struct StandardizedConvolution: KerasLayer {
   static let classes = [SourceLayer](
     "ScaledStandardizedConv2D", becomes: "convolution",
@@ -42,7 +42,7 @@ struct StandardizedConvolution: KerasLayer {
         let distance = Double(values[index]) - mean
         squares += distance * distance
       }
-      // The squares are n times the variance.
+      // The sum of squares is n · variance.
       let scale = gamma * Double(gain[output]) / max(squares, epsilon).squareRoot()
       for index in indices { values[index] = Float((Double(values[index]) - mean) * scale) }
     }

@@ -2,7 +2,7 @@ import CoreMLModel
 import ImportSupport
 import TensorCore
 
-/// Repeats steps, rows, columns and slices, or interpolates between the rows and columns of an image.
+/// Repeats steps, rows, columns and slices, or interpolates between rows and columns of an image.
 struct UpSampling: KerasLayer {
   static let classes = [
     SourceLayer("UpSampling1D", becomes: "upsample"),
@@ -18,7 +18,7 @@ struct UpSampling: KerasLayer {
   private let size: [Int]
   private let interpolation: KerasInterpolation
   private let declaredAxes: SpatialAxes
-  /// Keras 1.0 does not store the order of axes: it is that of the layers around.
+  /// Whether the data format is missing, as in Keras 1.0, and follows from neighboring layers.
   private let isUndeclared: Bool
 
   var leadingAxes: LeadingAxesPolicy { .steps }
@@ -40,7 +40,7 @@ struct UpSampling: KerasLayer {
     let lengths = try zip(axes.lengths(input), size).map { length, factor in
       try length.map { try checkedProduct([$0, factor], limit: Limits.dimension) }
     }
-    // TensorFlow 2 samples at pixel centers, which Core ML supports since version 5.
+    // TensorFlow 2 uses half-pixel centers, which Core ML supports since version 5.
     let isCentered = interpolation == .bilinear && call.version.isTensorFlow2
     guard
       interpolation == .nearest

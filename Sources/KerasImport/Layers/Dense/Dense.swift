@@ -49,7 +49,7 @@ struct Dense: KerasLayer {
     return [try network.activate(activation, output, call)]
   }
 
-  /// The layout with the last axis in the channels.
+  /// The standard layout of the same rank, with the last axis in the channels.
   private static func channelsLast(_ layout: TensorLayout) -> TensorLayout {
     switch layout.axes.count {
     case 1: .vector

@@ -1,11 +1,11 @@
-/// An equation of `einsum`, such as `abc,cde->abde`: the letters of each operand's axes and of the
-/// result's.
+/// An equation of `einsum`, such as `abc,cde->abde`: a letter for each axis of the operands and of
+/// the result.
 struct Einsum: Sendable {
   let text: String
   let terms: [[Character]]
   let target: [Character]
 
-  /// Nil if the text is not an equation or has no result.
+  /// Nil if the text is not an equation, or if it has no result.
   init?(_ text: String) {
     self.text = text.filter { $0 != " " }
     let sides = self.text.split(separator: ">", omittingEmptySubsequences: false)
@@ -18,7 +18,7 @@ struct Einsum: Sendable {
 
   /// The roles of two operands' axes in their product.
   struct Roles {
-    /// Axes along which each position has a separate product.
+    /// Axes that both operands and the result have.
     let shared: [Character]
     let rows: [Character]
     let columns: [Character]
@@ -32,7 +32,7 @@ struct Einsum: Sendable {
     }
   }
 
-  /// Replaces the ellipsis with letters that no equation uses, so that a term has `rank` axes.
+  /// Replaces the ellipsis with letters that no equation uses, so that the term has `rank` axes.
   static func expanding(_ term: [Character], _ others: [Character], rank: Int) -> (
     term: [Character], other: [Character]
   ) {

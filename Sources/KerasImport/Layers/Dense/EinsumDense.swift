@@ -90,7 +90,7 @@ struct EinsumDense: KerasLayer {
     return result
   }
 
-  /// The axes in another order, without moving elements.
+  /// Reorders the axes without moving elements.
   private func rearranged(
     _ tensor: KerasTensor, _ old: [Character], _ new: [Character]
   ) -> KerasTensor {
@@ -119,7 +119,7 @@ struct EinsumDense: KerasLayer {
 }
 
 extension KerasWriter {
-  /// matrix · x over the last axis, wherever it is; the matrix is `[outputs, inputs]`.
+  /// matrix · x along the last axis, in any layout; the matrix is `[outputs, inputs]`.
   mutating func channelProduct(
     _ tensor: KerasTensor, _ matrix: Weights, inputs: Int, outputs: Int, bias: Weights? = nil,
     _ name: String
@@ -128,7 +128,7 @@ extension KerasWriter {
       tensor, axis: tensor.rank - 1, matrix, inputs: inputs, outputs: outputs, bias: bias, name)
   }
 
-  /// matrix · x over an axis.
+  /// matrix · x along an axis.
   mutating func axisProduct(
     _ tensor: KerasTensor, axis: Int, _ matrix: Weights, inputs: Int, outputs: Int,
     bias: Weights? = nil, _ name: String
@@ -150,8 +150,8 @@ extension KerasWriter {
     }
   }
 
-  /// Equal parts of the last axis, each multiplied by a separate matrix `[outputs, inputs per
-  /// part]`.
+  /// Splits the last axis into equal parts, and multiplies each by a separate matrix `[outputs,
+  /// inputs per part]`.
   mutating func groupedProduct(
     _ tensor: KerasTensor, _ matrices: Weights, groups: Int, inputs: Int, outputs: Int,
     _ name: String

@@ -1,7 +1,7 @@
 import CoreMLModel
 import ImportSupport
 
-/// A row of a table for each index.
+/// Looks up a row of a table for each index.
 struct EmbeddingLayer: KerasLayer {
   static let classes = [SourceLayer](
     "Embedding", becomes: "embedding, wrapped in reshapes for indices with more than one axis",
@@ -30,7 +30,7 @@ struct EmbeddingLayer: KerasLayer {
     let table = try call.weight("embeddings", [indices, size])
     var output = input
     if input.rank > 2 {
-      // All indices as one sequence.
+      // Reshapes all indices to one sequence.
       guard let count = input.itemCount, !input.isShapeAssumed else {
         throw call.unknownSize(of: input)
       }

@@ -9,8 +9,8 @@ extension KerasLayerRegistry {
 }
 
 extension KerasWriter {
-  /// A constant per element of an item, in the form that `Scale` and `Bias` take, and the tensor in
-  /// a matching layout. The constant has the shape of an item, with 1 along shared axes.
+  /// A constant with one value per element of an item, in the form that `Scale` and `Bias` take,
+  /// and the tensor in a matching layout. The constant has length 1 along shared axes.
   mutating func itemConstant(
     _ values: FloatValues, for tensor: KerasTensor, _ call: LayerCall
   ) throws -> (tensor: KerasTensor, shape: [Int], values: FloatValues) {
@@ -26,7 +26,7 @@ extension KerasWriter {
   }
 }
 
-/// Keras 1's alpha · log(1 + exp(beta · x)), with constants for each element.
+/// Keras 1's alpha · log(1 + exp(beta · x)), with one alpha and one beta per element.
 struct ParametricSoftplus: KerasLayer {
   static let classes = [SourceLayer](
     "ParametricSoftplus", becomes: "activation parametricSoftplus; scale, softplus, scale")
@@ -99,7 +99,7 @@ struct Highway: KerasLayer {
   }
 }
 
-/// Keras 1's maximum of several products x · W + b.
+/// Keras 1's maximum over several products x · W + b.
 struct MaxoutDense: KerasLayer {
   static let classes = [SourceLayer](
     "MaxoutDense", becomes: "innerProduct, split, max", options: "`nb_feature`, `bias`")
@@ -138,7 +138,7 @@ struct MaxoutDense: KerasLayer {
   }
 }
 
-/// Keras 1's piecewise linear function with three pieces, with constants for each element.
+/// Keras 1's piecewise linear function with three pieces, with parameters per element.
 struct SReLU: KerasLayer {
   static let classes = [SourceLayer](
     "SReLU", becomes: "a sum of three scaled rectifiers", options: "`shared_axes`")
@@ -152,7 +152,7 @@ struct SReLU: KerasLayer {
   var weights: [WeightSlot] { ["t_left", "a_left", "t_right", "a_right"].map { WeightSlot($0) } }
 
   /// y = t_right + a_right · (x − t_right) above t_right, t_left + a_left · (x − t_left) below
-  /// t_left and x in between; t_right is stored as its distance from t_left.
+  /// t_left, and x in between; t_right is stored relative to t_left.
   func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
     let input = network.standard(try call.input, for: call.name)
     func weight(_ name: String) throws -> FloatValues {
@@ -169,7 +169,7 @@ struct SReLU: KerasLayer {
       network.add(name, Bias(Weights(try values.map { sign * $0 }), constantShape), [blob])
     }
     func scaled(_ blob: String, _ factors: FloatValues, _ name: String) throws -> String {
-      // The part beyond the threshold has slope a instead of 1.
+      // The part beyond the threshold gets slope a instead of 1.
       let slopes = Weights(try factors.map { $0 - 1 })
       return network.add(name, Scale(slopes, constantShape), [blob])
     }

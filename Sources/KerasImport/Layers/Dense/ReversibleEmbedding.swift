@@ -1,7 +1,7 @@
 import CoreMLModel
 import ImportSupport
 
-/// An embedding, or with `reverse` the product with its table: a score for each index.
+/// An embedding, or with `reverse`, the product with its table: a score for each index.
 struct ReversibleEmbedding: KerasLayer {
   static let classes = [SourceLayer](
     "ReversibleEmbedding", becomes: "embedding; the reverse is an innerProduct with its table",

@@ -4,7 +4,7 @@ import TensorCore
 
 // Layers of keras-bert 0.89 and keras-embed-sim 0.10, which keras-transformer and keras-gpt-2 use.
 
-/// An embedding whose second output is its table, for `EmbeddingSimilarity`.
+/// An embedding that also outputs its table, for `EmbeddingSimilarity`.
 struct TableEmbedding: KerasLayer {
   static let classes = [SourceLayer](
     "TokenEmbedding", "EmbeddingRet",

@@ -3,7 +3,7 @@ import CoreMLModel
 import ImportSupport
 import TensorCore
 
-/// A row of a table for each index, plus one for each step.
+/// Adds each index's row of one table and each step's row of another table.
 struct TokenAndPositionEmbedding: KerasLayer {
   static let classes = [SourceLayer](
     "TokenAndPositionEmbedding", becomes: "embedding, loadConstant, add",
@@ -17,7 +17,7 @@ struct TokenAndPositionEmbedding: KerasLayer {
   private let width: Int
   private let isTied: Bool
   private let masksZero: Bool
-  /// Whether it is one of the classes of keras.io.
+  /// Whether it is one of the classes on keras.io.
   private let isExample: Bool
 
   init(_ configuration: LayerConfiguration) throws {
@@ -29,7 +29,7 @@ struct TokenAndPositionEmbedding: KerasLayer {
     masksZero = try configuration.bool("mask_zero", default: false)
   }
 
-  /// In the order of the groups in a `.keras` file.
+  /// The weights in the order of the groups in a `.keras` file.
   var weights: [WeightSlot] {
     WeightSlot.inside("positions", "embeddings")
       + WeightSlot.inside("tokens", "embeddings", isTied ? nil : "reverse_embeddings")
@@ -39,7 +39,7 @@ struct TokenAndPositionEmbedding: KerasLayer {
     try call.requireNoPositions()
     var call = call
     if isExample, let first = call.weights.first, !first.storedName.contains("vars/") {
-      // An .h5 file has them in the order in which the class makes them.
+      // An .h5 file stores them in the order in which the class creates them.
       call = call.with(
         name: call.name, inputs: call.inputs,
         weights: zip(call.weights, call.weights.reversed()).map { named, stored in
@@ -66,12 +66,12 @@ struct TokenAndPositionEmbedding: KerasLayer {
 }
 
 extension LayerCall {
-  /// The tensor passed by this name.
+  /// The tensor passed as the keyword argument `name`.
   private func tensor(named name: String) -> KerasTensor? {
     if case .tensor(let index)? = arguments.keywords[name] { inputs[index] } else { nil }
   }
 
-  /// - Throws: if the call counts positions otherwise than from 0.
+  /// - Throws: an error if the call does not count positions from 0.
   func requireNoPositions() throws {
     let start = arguments.keywords["start_index"]?.constant ?? .int(0)
     try require(
@@ -80,7 +80,7 @@ extension LayerCall {
       unsupported: "start_index and positions are not supported")
   }
 
-  /// The first `count` rows of a table for positions.
+  /// The first `count` rows of a table of positions.
   func positions(_ name: String, _ rows: Int, _ width: Int, count: Int) throws -> FloatValues {
     try require(count <= rows, "its input has \(count) steps, its table \(rows)")
     let stored = try weight(name, [rows, width]).array()

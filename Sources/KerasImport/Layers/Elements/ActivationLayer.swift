@@ -1,7 +1,7 @@
 import CoreMLModel
 import ImportSupport
 
-/// A function of each element, or softmax.
+/// An elementwise function, or softmax.
 struct ActivationLayer: KerasLayer {
   static let classes = [SourceLayer](
     "Activation", becomes: "see the functions below",
@@ -21,8 +21,8 @@ struct ActivationLayer: KerasLayer {
   }
 }
 
-/// Element functions with one parameter: x above a threshold, and below it alpha · x (LeakyReLU),
-/// alpha · (eˣ − 1) (ELU) or 0 (ThresholdedReLU).
+/// Elementwise functions with one parameter: x above a threshold, and below it alpha · x
+/// (LeakyReLU), alpha · (eˣ − 1) (ELU) or 0 (ThresholdedReLU).
 struct RectifierLayer: KerasLayer {
   static let classes = [
     SourceLayer("LeakyReLU", becomes: "activation leakyReLU"),
@@ -79,7 +79,7 @@ struct SoftmaxLayer: KerasLayer {
         unsupported: "its input has a mask, and softmax over some of the steps is not supported")
       return [try softmax(given, call.name, call, &network)]
     }
-    // Masked elements become as small as possible.
+    // Masked elements become −1e9.
     let (inputs, result) = try network.merged(
       call.with(name: call.name, inputs: [given, mask]))
     let factor = network.counting(inputs[1].blob, call.name + "__counts__")
@@ -120,7 +120,7 @@ struct SoftmaxLayer: KerasLayer {
 }
 
 extension LayerCall {
-  /// The axis counted from 0; negative ones count from the end. Throws for the batch axis.
+  /// The nonnegative index of an axis; negative ones count from the end. Throws for the batch axis.
   func axis(_ axis: Int, of tensor: KerasTensor) throws -> Int {
     let index = axis < 0 ? tensor.rank + axis : axis
     guard index >= 0, index < tensor.rank else {

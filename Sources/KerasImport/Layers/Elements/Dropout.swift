@@ -1,6 +1,6 @@
 import ImportSupport
 
-/// Layers that are active only in training: their output is their input.
+/// Layers that are active only in training: at inference, they return their input.
 struct Dropout: KerasLayer {
   static let classes = [SourceLayer](
     "Dropout", "GaussianNoise", "SpatialDropout1D", "SpatialDropout2D", "SpatialDropout3D",
@@ -17,7 +17,7 @@ struct Dropout: KerasLayer {
   static let maskPolicy = MaskPolicy.passes
   static let vanishes = true
 
-  /// The classes that are random in training.
+  /// The classes that are random during training.
   static let randomNames = Set(classNames).subtracting([
     "ActivityRegularization", "ActivityRegularizer", "GradientReversal", "Identity",
   ])
@@ -26,7 +26,7 @@ struct Dropout: KerasLayer {
 
   init(_ configuration: LayerConfiguration) throws {
     let (kind, version) = (configuration.kind, configuration.version)
-    // Before version 2.4, Keras moves the rate into this range.
+    // Before version 2.4, Keras clamps the rate to this range.
     let isChecked =
       kind == "Dropout" || kind.hasPrefix("SpatialDropout")
       ? !version.isKnown || version.isAtLeast(2, 4)
@@ -35,7 +35,7 @@ struct Dropout: KerasLayer {
     if isChecked {
       _ = try configuration.double("rate", "p", "stddev", default: 0, atLeast: 0, atMost: 1)
     }
-    // Of keras_efficientnets.
+    // A class of keras_efficientnets.
     if kind == "DropConnect" { _ = try configuration.double("drop_connect_rate") }
   }
 

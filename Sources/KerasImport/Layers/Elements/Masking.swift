@@ -1,7 +1,7 @@
 import CoreMLModel
 import ImportSupport
 
-/// Masks steps whose elements all have one value for the layers that follow, and sets them to 0.
+/// Masks steps whose elements all have one value, and sets them to 0.
 struct MaskingLayer: KerasLayer {
   static let classes = [SourceLayer](
     "Masking",
@@ -9,7 +9,7 @@ struct MaskingLayer: KerasLayer {
     options: "`mask_value`, also a number for each element of a step")
   static let maskPolicy = MaskPolicy.decides
 
-  /// One for all elements of a step, or one for each.
+  /// The mask value: one for all elements of a step, or one per element.
   private let values: [Float]
 
   init(_ configuration: LayerConfiguration) throws {

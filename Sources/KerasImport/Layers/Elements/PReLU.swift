@@ -2,7 +2,7 @@ import CoreMLModel
 import ImportSupport
 import TensorCore
 
-/// x > 0 ? x : alpha · x, with an alpha for each element, or shared along `shared_axes`.
+/// x > 0 ? x : alpha · x, with one alpha per element, shared along `shared_axes`.
 struct PReLU: KerasLayer {
   static let classes = [SourceLayer](
     "PReLU",
@@ -11,7 +11,7 @@ struct PReLU: KerasLayer {
     refused: "one alpha per step of an image sequence: constants have no sequence axis")
   static let maskPolicy = MaskPolicy.passes
 
-  /// Maximum number of elements of an alpha after it is repeated along its shared axes.
+  /// The maximum number of elements of alpha after it is repeated along shared axes.
   private static let elementLimit = 1 << 26
 
   private let sharedAxes: [Int]
@@ -44,7 +44,7 @@ struct PReLU: KerasLayer {
   ) throws -> KerasTensor {
     var input = tensor
     if let sequence = tensor.layout.axes.firstIndex(of: .sequence), alpha.shape[sequence] != 1 {
-      // The constants of a layer have no sequence axis.
+      // Constants of Core ML's layers have no sequence axis.
       guard let free = [BlobAxis.height, .width].first(where: { !tensor.layout.axes.contains($0) })
       else { throw call.unsupported("one alpha per step of an image sequence is not supported") }
       var layout = tensor.layout
@@ -63,7 +63,7 @@ struct PReLU: KerasLayer {
     return network.relaid(result, to: tensor.layout, for: call.name + "_back")
   }
 
-  /// alpha as `[C, H, W]`, repeated along shared axes.
+  /// alpha as `[C, H, W]`, repeated along its shared axes.
   private func blobOrder(
     _ alpha: FloatValues, _ input: KerasTensor, _ call: LayerCall
   ) throws -> (shape: [Int], values: [Float]) {

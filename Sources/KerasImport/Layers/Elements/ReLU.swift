@@ -1,7 +1,7 @@
 import CoreMLModel
 import ImportSupport
 
-/// min(x, max_value) for x ≥ threshold, negative_slope · (x − threshold) below.
+/// min(x, max_value) if x ≥ threshold, and negative_slope · (x − threshold) otherwise.
 struct ReLU: KerasLayer {
   static let classes = [SourceLayer](
     "ReLU", becomes: "activation ReLU; leakyReLU; a chain of layers",

@@ -51,7 +51,7 @@ extension KerasWriter {
         }
       }
       if tensor.rank == 2 {
-        // A vector is a matrix with one row.
+        // Treats a vector as a matrix with one row.
         tensor.shape.insert(1, at: 1)
         tensor.layout.axes.insert(
           BlobAxis.allCases.first { $0 != tensor.layout.axes[0] } ?? .sequence, at: 0)
@@ -70,7 +70,7 @@ extension KerasWriter {
     return result
   }
 
-  /// All axes of `a` except the summed one, followed by those of `b`.
+  /// The product with all axes of `a` except the summed one, followed by those of `b`.
   private mutating func outerDot(
     _ a: KerasTensor, _ b: KerasTensor, _ axes: [Int], isNormalized: Bool, _ call: LayerCall
   ) throws -> KerasTensor {

@@ -3,8 +3,8 @@ import ImportSupport
 import TensorCore
 
 extension KerasWriter {
-  /// The inputs in one layout, with the shape of their element-wise combination. Tensors with fewer
-  /// axes get the missing ones after the batch, as in Keras.
+  /// The inputs in a common layout, and the shape of their elementwise combination. Tensors of
+  /// lower rank get axes of size 1 after the batch, as in Keras.
   mutating func merged(_ call: LayerCall) throws -> (inputs: [KerasTensor], result: KerasTensor) {
     var standard: [KerasTensor] = []
     for input in call.inputs { standard.append(self.standard(input, for: call.name)) }
@@ -12,13 +12,13 @@ extension KerasWriter {
     for input in standard where input.rank > widest.rank { widest = input }
     var inputs: [KerasTensor] = []
     for var input in standard {
-      // Aligns the axes at the end.
+      // Aligns the last axes.
       let layout = TensorLayout(axes: Array(widest.layout.axes.suffix(input.rank - 1)))
       input = relaid(input, to: layout, for: call.name)
       inputs.append(input)
     }
     var result = widest
-    // Known shapes replace guessed ones.
+    // Known shapes take precedence over assumed ones.
     if let first = inputs.first(where: { !$0.isShapeAssumed && $0.rank == widest.rank }) {
       result.shape = first.shape
       result.isShapeAssumed = false
@@ -35,8 +35,8 @@ extension KerasWriter {
     return (inputs, result)
   }
 
-  /// Passes the inputs through one layer. Sums and products broadcast their inputs; for other
-  /// layers, adding zeros broadcasts them first.
+  /// Applies one layer to the inputs. Sums and products broadcast their inputs; for other layers,
+  /// adding zeros broadcasts them first.
   mutating func elementwise(
     _ parameters: any LayerParameters, _ call: LayerCall
   ) throws -> [KerasTensor] {
@@ -56,7 +56,7 @@ extension KerasWriter {
     return [result]
   }
 
-  /// Joins the inputs along `axis`.
+  /// Concatenates the inputs along `axis`.
   mutating func concatenated(axis: Int, _ call: LayerCall) throws -> [KerasTensor] {
     var standard: [KerasTensor] = []
     for input in call.inputs { standard.append(self.standard(input, for: call.name)) }
@@ -98,7 +98,7 @@ extension KerasWriter {
 }
 
 extension KerasTensor {
-  /// Whether the tensor is broadcast when combined into `result`.
+  /// Whether the tensor must be broadcast to combine it into `result`.
   fileprivate func isNarrower(than result: KerasTensor) -> Bool {
     rank < result.rank || zip(shape, result.shape).dropFirst().contains { $0 == 1 && $1 != 1 }
   }
@@ -170,8 +170,8 @@ struct ConcatenateLayer: KerasLayer {
     return results
   }
 
-  /// Along the steps, the masks are concatenated. Along other axes, a step counts if it counts in
-  /// all inputs, since Keras 3.4 in any input.
+  /// Concatenates the masks along the steps. Along other axes, a step is valid if it is valid in
+  /// all inputs, or since Keras 3.4, in any input.
   private func mask(_ call: LayerCall) throws -> StepMask? {
     let isNested = call.inputs.contains { $0.mask?.isNested == true }
     guard call.inputs.contains(where: { $0.mask != nil }), call.inputs[0].rank == 3 || isNested

@@ -3,7 +3,7 @@ import ImportSupport
 
 /// gamma · (x − mean) / √(variance + epsilon) + beta along one axis.
 ///
-/// Folds the mean and the variance into gamma and beta in double precision, as coremltools does:
+/// Folds mean and variance into gamma and beta in double precision, as coremltools does:
 /// gamma′ = gamma / √(variance + epsilon), beta′ = beta − gamma′ · mean, mean′ = 0,
 /// variance′ = 1 − 1e-5, epsilon′ = 1e-5.
 struct BatchNormalization: KerasLayer {
@@ -19,10 +19,10 @@ struct BatchNormalization: KerasLayer {
   private let axis: Int
   private let epsilon: Double
   private let affine: ScaleAndCenter
-  /// Keras 1's mode 2: uses the mean and variance of the batch, which is one input here.
+  /// Keras 1's mode 2: uses the mean and variance of the batch, which consists of one input here.
   private let usesInput: Bool
   private let isTrainable: Bool
-  /// Whether it is normalized in training by averages that are stored as well.
+  /// Whether training uses batch renormalization, which stores additional averages.
   private let isRenormalized: Bool
 
   var leadingAxes: LeadingAxesPolicy { .keeps }

@@ -4,11 +4,11 @@ import TensorCore
 
 /// gamma · (x − mean) / √(variance + epsilon) + beta, with mean and variance over groups of
 /// channels and all positions. The groups become channels of a batch normalization that computes
-/// its statistics.
+/// its own statistics.
 ///
-/// The layer of keras-contrib cuts a tensor with channels last into as many pieces of consecutive
-/// elements as there are groups, regardless of channels, and uses gamma and beta of channel c mod
-/// (channels / groups) of the piece's group.
+/// The layer of keras-contrib splits a channels-last tensor into as many runs of consecutive
+/// elements as there are groups, regardless of channels, and applies gamma and beta of channel c
+/// mod (channels / groups) of that group.
 struct GroupNormalization: KerasLayer {
   static let classes = [SourceLayer](
     "GroupNormalization", becomes: "reshape, batchnorm of each instance, reshape, scale",
@@ -38,7 +38,7 @@ struct GroupNormalization: KerasLayer {
     let axis = try call.axis(axis, of: input)
     if isContributed, axis != 1 { return [try contributed(input, axis, call, &network)] }
     guard input.rank == 5 else { return [try normalized(input, axis, call, &network)] }
-    // A volume as an image; all positions count equally.
+    // Reshapes a volume to an image, since all positions count equally.
     let sizes = input.shape.dropFirst().compactMap { $0 }
     try call.require(
       axis == 4 && sizes.count == 4 && !input.isShapeAssumed,
@@ -92,7 +92,7 @@ struct GroupNormalization: KerasLayer {
     return network.relaid(tensor, to: layout, for: call.name + "_back")
   }
 
-  /// (x − mean) / √(variance + epsilon) of each channel.
+  /// Computes (x − mean) / √(variance + epsilon) for each channel.
   private func standardization(_ channels: Int) -> Batchnorm {
     var normalization = Batchnorm()
     normalization.channels = channels
@@ -142,18 +142,18 @@ struct GroupNormalization: KerasLayer {
 }
 
 extension TensorLayout {
-  /// One axis in the channels and the others in height and width, with none in the sequence.
+  /// One axis in the channels and the others in height and width, none in the sequence.
   init(channel axis: Int, rank: Int, _ call: LayerCall) throws {
     try call.require(
       rank <= 4, unsupported: "statistics over the positions of a volume are not supported")
-    // The last positions first: a sequence is along the width.
+    // Fills the last axes first: a sequence is along the width.
     var free: [BlobAxis] = rank == 4 ? [.height, .width] : [.width]
     axes = (1..<rank).map { $0 == axis ? .channel : free.isEmpty ? .width : free.removeFirst() }
   }
 }
 
-/// The layer of keras-contrib: gamma · (x − mean) / (deviation + epsilon) + beta over all positions
-/// of each channel. TensorFlow Addons' layer is a group normalization with one channel per group.
+/// keras-contrib: gamma · (x − mean) / (deviation + epsilon) + beta over all positions of each
+/// channel. TensorFlow Addons: a group normalization with one channel per group.
 struct InstanceNormalization: KerasLayer {
   static let classes = [SourceLayer](
     "InstanceNormalization",
@@ -167,7 +167,7 @@ struct InstanceNormalization: KerasLayer {
   private let affine: ScaleAndCenter
 
   init(_ configuration: LayerConfiguration) throws {
-    // The class of TensorFlow's examples has no other settings.
+    // The class in TensorFlow's examples has none of these settings.
     let isExample = !["axis", "scale", "center", "groups"].contains {
       configuration.fields[$0] != nil
     }

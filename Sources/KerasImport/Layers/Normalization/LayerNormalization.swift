@@ -2,14 +2,14 @@ import CoreMLModel
 import ImportSupport
 import TensorCore
 
-/// Some axes of a tensor in a layout in which Core ML can reduce over them together.
+/// Axes of a tensor, in a layout in which Core ML can reduce over all of them at once.
 struct ReducibleAxes {
   let layout: TensorLayout
   let reduction: Reduce.Axis
-  /// The axes' positions, in Keras's order of the axes.
+  /// The blob axes, in the order of Keras's axes.
   let places: [BlobAxis]
 
-  /// - Parameter axes: Keras's indices, counted from 0 with the batch.
+  /// - Parameter axes: Keras's indices, counting the batch.
   init(_ axes: [Int], of tensor: KerasTensor, _ call: LayerCall) throws {
     let axes = Set(axes).sorted()
     let places: [BlobAxis]
@@ -21,7 +21,7 @@ struct ReducibleAxes {
       throw call.unsupported(
         "\(axes.count) axes at once are not supported: Core ML's layers reduce at most three")
     }
-    // Axes that are not reduced keep their position if it is free.
+    // Other axes keep their blob axis if it is free.
     var free = BlobAxis.allCases.filter { !places.contains($0) }
     var layout = tensor.layout.axes
     for (axis, place) in zip(axes, places) { layout[axis - 1] = place }
@@ -33,7 +33,7 @@ struct ReducibleAxes {
     self.places = places
   }
 
-  /// The shape of a constant along the axes, which Core ML broadcasts to a blob.
+  /// The shape of a constant along the axes, such that Core ML broadcasts it to a blob.
   func constantShape(_ sizes: [Int]) -> [Int] {
     switch places.count {
     case 1: sizes
@@ -44,7 +44,7 @@ struct ReducibleAxes {
 }
 
 extension KerasWriter {
-  /// gamma · x + beta, with one of each for each place along the axes `indices`.
+  /// gamma · x + beta, with one gamma and one beta per position along the axes `indices`.
   mutating func scaled(
     _ x: KerasTensor, along indices: [Int], gamma: FloatValues, beta: FloatValues? = nil,
     _ call: LayerCall
@@ -55,7 +55,7 @@ extension KerasWriter {
     return settled(moved.with(result), for: call.name + "_back")
   }
 
-  /// gamma · x + beta along some axes, with constants of the same sizes.
+  /// gamma · x + beta, with constants along some axes.
   mutating func scaled(
     _ blob: String, _ axes: ReducibleAxes, gamma: FloatValues?, beta: FloatValues?,
     _ name: String
@@ -75,8 +75,8 @@ extension KerasWriter {
 }
 
 /// gamma · (x − mean) / √(variance + epsilon) + beta, with mean and variance over some axes of each
-/// item. `rms_scaling` computes gamma · x / √(variance + epsilon); RMSNormalization computes
-/// gamma · x / √(mean of x² + epsilon).
+/// item. With `rms_scaling`, gamma · x / √(variance + epsilon); in RMSNormalization, gamma · x /
+/// √(mean of x² + epsilon).
 struct LayerNormalization: KerasLayer {
   static let classes = [SourceLayer](
     "LayerNormalization", "RMSNormalization",
@@ -110,7 +110,7 @@ struct LayerNormalization: KerasLayer {
     let input = network.standard(try call.input, for: call.name)
     let indices = try Set(axes.map { try call.axis($0, of: input) }).sorted()
     guard indices.count > 3 else { return [try normalized(input, indices, call, &network)] }
-    // All elements of an item as a vector.
+    // Reshapes all elements of an item to a vector.
     let sizes = input.shape.dropFirst().compactMap { $0 }
     guard indices.count == input.rank - 1, sizes.count == indices.count, !input.isShapeAssumed
     else { throw call.unsupported("the axes \(indices) do not exist in \(input.shapeText)") }
@@ -124,7 +124,7 @@ struct LayerNormalization: KerasLayer {
     ]
   }
 
-  /// - Parameter sizes: sizes of the weights, if they have other axes than the tensor.
+  /// - Parameter sizes: the sizes of the weights, if their axes differ from the tensor's.
   private func normalized(
     _ input: KerasTensor, _ indices: [Int], weights sizes: [Int]? = nil, _ call: LayerCall,
     _ network: inout KerasWriter

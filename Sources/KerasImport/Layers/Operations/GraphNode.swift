@@ -1,8 +1,8 @@
 import ByteFormats
 import TensorCore
 
-/// An operation of TensorFlow's graph as tf.keras 2.0 to 2.3 stores it (`TensorFlowOpLayer`): its
-/// kind, its attributes, and its constant inputs.
+/// An operation of TensorFlow's graph, as tf.keras 2.0 to 2.3 stores it (`TensorFlowOpLayer`): its
+/// type, attributes and constant inputs.
 struct GraphNode: Sendable {
   let operation: String
   private let attributes: JSONObject
@@ -76,7 +76,7 @@ struct GraphNode: Sendable {
     return nil
   }
 
-  /// Starts, ends and steps with their masks, as in Python's slices.
+  /// The starts, ends and steps of a slice with its masks, as a Python slice.
   private func slices(
     _ positional: [CallArgument], _ arguments: CallArguments, _ call: LayerCall
   ) throws -> JSONValue {

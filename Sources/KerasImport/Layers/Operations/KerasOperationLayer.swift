@@ -45,10 +45,10 @@ struct KerasOperationLayer: KerasLayer {
 
 /// The conversion of an operation.
 struct Operation: Sendable {
-  /// Names in the form of `OperationTable.key`.
+  /// The names, normalized by `OperationTable.key`.
   let names: [String]
   let convert: Convert
-  /// Whether each element of the result depends on one element of the input only.
+  /// Whether each element of the result depends on only one element of the input.
   var isElementwise = false
 
   typealias Convert = @Sendable (OperationCall, inout KerasWriter) throws -> [KerasTensor]
@@ -74,7 +74,7 @@ struct Operation: Sendable {
     self.convert = convert
   }
 
-  /// An operation on each element of the input; `convert` returns the blob of the result.
+  /// An elementwise operation on the input; `convert` returns the blob of the result.
   static func elements(_ names: String..., convert: @escaping ConvertElements) -> Operation {
     elements(names: names, convert: convert)
   }
@@ -89,7 +89,7 @@ struct Operation: Sendable {
   }
 }
 
-/// Every operation that Assay reads.
+/// All operations that Assay converts.
 enum OperationTable {
   static let operations: [Operation] =
     arithmetic + comparisons + functions + reductions + orderings + shapes + slices + images
@@ -117,14 +117,14 @@ enum OperationTable {
 
   static func operation(named name: String) -> Operation? { byName[key(name)] }
 
-  /// Whether the axes of the operands do not matter to the operation, if all have the same number.
+  /// Whether the operation ignores its operands' axes if all have the same rank.
   static func isOfElements(_ name: String) -> Bool {
     guard let operation = operation(named: name) else { return false }
     return operation.isElementwise || ["relu", "gelu", "clip"].contains(operation.names[0])
       || arithmetic.contains { $0.names == operation.names }
   }
 
-  /// `math.reduce_mean` is `reducemean`, Keras 3's `ExpandDims` is `expanddims`.
+  /// The normalized name: `reducemean` for `math.reduce_mean`, `expanddims` for `ExpandDims`.
   static func key(_ name: String) -> String {
     let plain = name.lastIndex(of: ".").map { name[name.index(after: $0)...] } ?? name[...]
     return plain.filter { $0 != "_" }.lowercased()

@@ -1,15 +1,15 @@
 import TensorCore
 
-/// A size of a tensor, or a number computed from sizes, as far as it is known at conversion time.
+/// A size of a tensor, or a number computed from sizes, as far as known at conversion time.
 enum SymbolicSize: Sendable, Equatable {
   case known(Int)
-  /// A number that is not a size: a fraction, or one beyond all limits.
+  /// A number that cannot be a size, because it is a fraction or exceeds all limits.
   case number(Double)
-  /// The size of the batch times a number.
+  /// A multiple of the batch size.
   case batch(times: Int)
-  /// Any other number that depends on the size of the batch.
+  /// Any other number that depends on the batch size.
   case ofBatch
-  /// The product of so many sizes that are unknown until the model runs; nil for another number
+  /// The product of `factors` sizes that are unknown until the model runs; nil for any other number
   /// that depends on such sizes.
   case unknown(factors: Int?)
 
@@ -36,12 +36,12 @@ enum SymbolicSize: Sendable, Equatable {
     }
   }
 
-  /// What a calculation with at least one size that is not known gives.
+  /// The result of a computation that involves an unknown size.
   private static func open(_ a: SymbolicSize, _ b: SymbolicSize) -> SymbolicSize {
     a.isOfBatch || b.isOfBatch ? .ofBatch : .unknown(factors: nil)
   }
 
-  /// `calculate(a, b)`; nil if only one of the sizes decides, and it is not known.
+  /// `calculate(a, b)` if both are known; otherwise an unknown size.
   static func combined(
     _ a: SymbolicSize, _ b: SymbolicSize, _ calculate: (Double, Double) -> Double
   ) -> SymbolicSize {
@@ -61,7 +61,7 @@ enum SymbolicSize: Sendable, Equatable {
     }
   }
 
-  /// - Parameter isWhole: whether the quotient is rounded down.
+  /// - Parameter isWhole: whether to round the quotient down.
   static func quotient(_ a: SymbolicSize, _ b: SymbolicSize, isWhole: Bool) -> SymbolicSize {
     if case .batch(let count) = a, case .known(let divisor) = b, divisor > 0, count % divisor == 0 {
       return .batch(times: count / divisor)
@@ -71,7 +71,7 @@ enum SymbolicSize: Sendable, Equatable {
   }
 }
 
-/// The contents of a tensor that holds sizes, or of a scalar that is one.
+/// The values of a tensor that contains sizes, or a scalar size.
 struct KnownSizes: Sendable, Equatable {
   var values: [SymbolicSize]
   var isScalar = false
@@ -80,20 +80,20 @@ struct KnownSizes: Sendable, Equatable {
 
   init(_ scalar: SymbolicSize) { (values, isScalar) = ([scalar], true) }
 
-  /// The only size of a scalar.
+  /// The value of a scalar.
   var scalar: SymbolicSize? { isScalar ? values.first : nil }
 
-  /// The number of a scalar.
+  /// The number that a scalar equals, if it is known.
   var number: Double? { scalar?.number }
 }
 
 extension KerasTensor {
-  /// Sizes that are not in a blob.
+  /// A tensor of sizes, which has no blob.
   init(sizes: KnownSizes) {
     self.init(blob: "", shape: [], layout: TensorLayout(axes: []), sizes: sizes)
   }
 
-  /// Keras's shape; the batch and its windows come first.
+  /// Keras's shape, starting with the batch, which includes windows.
   var symbolicShape: [SymbolicSize] {
     let windows = leading?.windows ?? 1
     return fullShape.enumerated().map { axis, size in

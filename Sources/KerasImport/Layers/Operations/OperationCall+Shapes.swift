@@ -3,12 +3,12 @@ import CoreMLModel
 import TensorCore
 
 extension OperationCall {
-  /// The tensor with another shape, including the batch.
+  /// Reshapes the tensor; the shape includes the batch.
   ///
-  /// Core ML's network takes one item of the batch, so a reshape converts only if each item of the
-  /// input becomes a fixed number of items. A first size computed from the batch says that number,
-  /// and so does a multiple of a batch whose size is declared; a first size of −1 must be shown to
-  /// be the batch's.
+  /// Core ML's network computes one item of the batch, so a reshape converts only if each item of
+  /// the input becomes a fixed number of items. A first size computed from the batch determines
+  /// that number, as does a multiple of a declared batch size; a first size of −1 must turn out to
+  /// be the batch size.
   func reshaped(
     _ input: KerasTensor, _ shape: [SymbolicSize], into network: inout KerasWriter
   ) throws -> [KerasTensor] {
@@ -28,7 +28,7 @@ extension OperationCall {
       throw layer.unsupported("reshaping to \(Self.text(shape)) leaves more than one size unknown")
     }
     let count = input.isShapeAssumed ? nil : input.itemCount
-    // How many items each item of the batch becomes; nil for what the other sizes leave.
+    // The number of items that each item becomes; nil if it follows from the other sizes.
     var items: Int?
     switch first {
     case .batch(let times): items = times
@@ -58,8 +58,8 @@ extension OperationCall {
       [input], as: "Reshape", ["target_shape": .array(target.map { .int($0) })], into: &network)
   }
 
-  /// Throws unless a reshape whose first size is −1 leaves the batch as it is: the other sizes are
-  /// all of the input's, in whatever order or product.
+  /// Throws unless a reshape whose first size is −1 keeps the batch: the other sizes must be all of
+  /// the input's sizes, in any order or product.
   private func requireBatch(_ input: KerasTensor, _ shape: [SymbolicSize], _ known: Int) throws {
     var factors = 0
     for size in shape.dropFirst() {
@@ -99,12 +99,12 @@ extension OperationCall {
     return "[" + sizes.joined(separator: ", ") + "]"
   }
 
-  /// The tensor with other axes, some of which may be part of the batch.
+  /// Reshapes the tensor; some of the new axes may be part of the batch.
   ///
   /// - Parameters:
-  ///   - items: how many items each item of the batch becomes; nil for what the other sizes leave.
-  ///   - target: the sizes after the first of `shape`, with at most one −1.
-  ///   - count: the elements of an item of the input.
+  ///   - items: the number of items that each item becomes; nil if it follows from the other sizes.
+  ///   - target: the sizes after the first one of `shape`, with at most one −1.
+  ///   - count: the number of elements in an item of the input.
   ///   - known: the product of the positive sizes.
   private func regrouped(
     _ input: KerasTensor, _ shape: [SymbolicSize], items: Int?, _ target: [Int], _ count: Int,
@@ -123,7 +123,7 @@ extension OperationCall {
     return try network.regrouped(input, windows: items, sizes, name, layer)
   }
 
-  /// The tensor with its axes of size 1 repeated.
+  /// Broadcasts the tensor's axes of size 1.
   func broadcast(_ input: KerasTensor, into network: inout KerasWriter) throws -> KerasTensor {
     guard let shape = try shape(1, "shape"), shape.count == input.rank, input.leading == nil else {
       throw layer.unsupported("its shape and \(input.shapeText) have different ranks")

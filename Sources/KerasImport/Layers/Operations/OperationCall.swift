@@ -1,7 +1,7 @@
 import ByteFormats
 import TensorCore
 
-/// A call of an operation, with arguments by position or name.
+/// A call of an operation, with arguments by position or by name.
 struct OperationCall: Sendable {
   let layer: LayerCall
   /// Arguments that Keras 3 stores in the operation's configuration.
@@ -28,7 +28,7 @@ struct OperationCall: Sendable {
     }
   }
 
-  /// The argument at `position` or with one of the names; nil if it is missing or null.
+  /// The argument at `position` or with one of the names; nil if it is absent or null.
   func argument(_ position: Int?, _ names: String...) -> CallArgument? { argument(position, names) }
 
   private func argument(_ position: Int?, _ names: [String]) -> CallArgument? {
@@ -42,7 +42,7 @@ struct OperationCall: Sendable {
     return found
   }
 
-  /// The argument on which the operation works.
+  /// The operand at `position` or with one of the names.
   func operand(_ position: Int, _ names: String...) throws -> Operand {
     guard let argument = argument(position, names) else {
       throw layer.error("argument \(names.first ?? "\(position)") is missing")
@@ -66,7 +66,7 @@ struct OperationCall: Sendable {
     }
   }
 
-  /// The first argument, which must be a list of tensors and constants of the same number of axes.
+  /// The first argument, which must be a list of tensors and constants of equal rank.
   func inputs(_ network: inout KerasWriter) throws -> [KerasTensor] {
     guard case .list(let elements)? = argument(0, "values", "xs", "inputs", "x") else {
       return [try input]
@@ -89,7 +89,7 @@ struct OperationCall: Sendable {
     try argument(position, names).map(constant)
   }
 
-  /// The value of an argument. A tensor that contains known sizes counts as these sizes.
+  /// The value of an argument. A tensor of known sizes has these sizes as its value.
   private func constant(_ argument: CallArgument) throws -> JSONValue {
     switch argument {
     case .value(let value): return value
@@ -136,7 +136,7 @@ struct OperationCall: Sendable {
     return string
   }
 
-  /// A whole number or a list of them; nil if the argument is missing.
+  /// An integer or a list of integers; nil if the argument is missing.
   func ints(_ position: Int?, _ names: String...) throws -> [Int]? {
     guard let value = try argument(position, names).map(constant) else { return nil }
     let elements = value.int.map { [.int($0)] } ?? value.array ?? []
@@ -147,7 +147,7 @@ struct OperationCall: Sendable {
     return numbers
   }
 
-  /// A shape: whole numbers and sizes that may be unknown; nil if the argument is missing.
+  /// A shape of integers and possibly unknown sizes; nil if the argument is missing.
   func shape(_ position: Int?, _ names: String...) throws -> [SymbolicSize]? {
     guard let argument = argument(position, names) else { return nil }
     func sizes(_ argument: CallArgument) throws -> [SymbolicSize] {
@@ -173,14 +173,14 @@ struct OperationCall: Sendable {
 
   // MARK: Replacement layers
 
-  /// A call of a layer in place of the operation.
+  /// A call of a layer that replaces the operation.
   func call(_ inputs: [KerasTensor], _ suffix: String = "") -> LayerCall {
     LayerCall(
       name: name + suffix, className: layer.className, inputs: inputs, version: layer.version,
       weights: [], preferredImage: layer.preferredImage)
   }
 
-  /// Applies Keras's layer `className` with the given configuration to the tensors.
+  /// Applies the Keras layer `className` with this configuration to the tensors.
   func convert(
     _ inputs: [KerasTensor], as className: String, _ fields: KeyValuePairs<String, JSONValue>,
     weights: [(String, FloatValues)] = [], into network: inout KerasWriter
@@ -206,12 +206,12 @@ struct OperationCall: Sendable {
       of: type.init(configuration), configuration, into: &network)
   }
 
-  /// The axis counted from 0; negative ones count from the end. Throws for the batch axis.
+  /// The nonnegative index of an axis; negative ones count from the end. Throws for the batch axis.
   func axis(_ axis: Int, of tensor: KerasTensor) throws -> Int { try layer.axis(axis, of: tensor) }
 }
 
 extension KerasWriter {
-  /// The tensor in one of the layouts that layers expect for their inputs.
+  /// The tensor in one of the layouts that layers expect as input.
   mutating func settled(_ tensor: KerasTensor, for name: String) -> KerasTensor {
     switch tensor.rank {
     case 2 where tensor.layout != .indices: relaid(tensor, to: .vector, for: name)

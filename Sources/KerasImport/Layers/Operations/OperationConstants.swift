@@ -3,7 +3,7 @@ import CoreMLModel
 import TensorCore
 
 extension OperationCall {
-  /// A constant array as a tensor that broadcasts to `like`, aligned at the last axis.
+  /// A constant array as a tensor that broadcasts to `tensor`, aligned at the last axis.
   func tensor(
     _ operand: Operand, like tensor: KerasTensor, _ network: inout KerasWriter,
     _ suffix: String = "__constant__"
@@ -13,7 +13,7 @@ extension OperationCall {
       throw layer.unsupported("combining a shape with a tensor is not supported")
     }
     var (values, shape) = try numbers(json)
-    // The same for each item of a batch
+    // A constant that is the same for every item of the batch needs no batch axis.
     if shape.count == tensor.rank, let count = shape.first, count > 1 {
       let size = values.count / count
       if values.dropFirst(size).elementsEqual(values.dropLast(size)) {
@@ -27,7 +27,7 @@ extension OperationCall {
         "a constant of shape \(KerasTensor.text(shape)) does not match the tensor \(tensor.shapeText)"
     )
     let axes = Array(tensor.layout.axes.suffix(shape.count))
-    // Converts Keras's order of axes to C, H, W.
+    // Transposes from Keras's axis order to C, H, W.
     var sizes: [BlobAxis: Int] = [:]
     for (axis, size) in zip(axes, shape) { sizes[axis] = size }
     if axes == [.sequence, .channel], sizes[.sequence] != 1 {
@@ -51,7 +51,7 @@ extension OperationCall {
     return KerasTensor(blob: blob, shape: [nil] + shape, layout: TensorLayout(axes: axes))
   }
 
-  /// The numbers in nested lists, and the lengths of the lists.
+  /// The values of nested lists, and the lengths of the lists.
   func numbers(_ json: JSONValue) throws -> (values: [Float], shape: [Int]) {
     var shape: [Int] = []
     var level = json

@@ -3,7 +3,7 @@ import LibC
 import TensorCore
 
 extension OperationTable {
-  /// Operations on two operands, which are broadcast to each other.
+  /// Operations on two operands that are broadcast to each other.
   static let arithmetic: [Operation] = [
     Operation("add", "addv2", "radd", "biasadd") { try $0.combine(.sum, &$1) },
     Operation("addn") { try $0.combineAll(.sum, &$1) },
@@ -13,8 +13,8 @@ extension OperationTable {
       try $0.combine(.quotient, &$1)
     },
     Operation("pow", "power") { call, network in
-      // A positive number to the power of a tensor, and a tensor to the power of a number, are
-      // functions of version 1.
+      // A positive number raised to a tensor and a tensor raised to a number need only
+      // specification version 1.
       let base = try call.operand(0, "x", "x1").scalar
       if base ?? 0 > 0 { return try call.combine(.power, &network) }
       guard try call.operand(1, "y", "x2").scalar == nil else {
@@ -32,11 +32,11 @@ extension OperationTable {
   ]
 }
 
-/// How two operands are combined.
+/// A way to combine two operands.
 private enum Combination {
   case sum, difference, product, quotient, power, maximum, minimum
 
-  /// The result for two sizes.
+  /// The combination of two sizes.
   func size(_ a: SymbolicSize, _ b: SymbolicSize) -> SymbolicSize {
     switch self {
     case .sum: .combined(a, b, +)
@@ -56,7 +56,7 @@ extension OperationCall {
   ) throws -> [KerasTensor] {
     var a = try operand(0, "x", "x1", "value", "a")
     var b = try operand(1, "y", "x2", "bias", "b")
-    // A size combined with a tensor is a number.
+    // A size that is combined with a tensor is a number.
     if case .tensor(let tensor) = b, tensor.sizes == nil { a = a.asNumber }
     if case .tensor(let tensor) = a, tensor.sizes == nil { b = b.asNumber }
     switch (a, b) {
@@ -116,7 +116,7 @@ extension OperationCall {
         }))
   }
 
-  /// The quotient of a size and a number, rounded down; nil for tensors.
+  /// The floor of a size divided by a number; nil for tensors.
   fileprivate func sizeQuotient() throws -> KerasTensor? {
     guard case .tensor(let tensor) = try operand(0, "x", "x1"), let size = tensor.sizes?.scalar,
       let divisor = try operand(1, "y", "x2").asNumber.scalar
@@ -157,7 +157,7 @@ extension OperationCall {
 }
 
 extension KerasWriter {
-  /// A tensor followed by a number.
+  /// Combines a tensor on the left with a number on the right.
   fileprivate mutating func combine(
     _ combination: Combination, _ blob: String, with number: Double, _ name: String
   ) -> String {
@@ -176,7 +176,7 @@ extension KerasWriter {
     }
   }
 
-  /// A number followed by a tensor.
+  /// Combines a number on the left with a tensor on the right.
   fileprivate mutating func combine(
     _ combination: Combination, _ number: Double, with blob: String, _ name: String
   ) -> String {
@@ -192,8 +192,8 @@ extension KerasWriter {
     }
   }
 
-  /// number / x, infinite for a zero. Before version 4 there is only an inverse, which adds a constant to a
-  /// zero.
+  /// number / x, which is infinite for x = 0. Before version 4, there is only an inverse, which
+  /// adds a constant to x = 0.
   mutating func quotient(_ number: Float, _ blob: String, _ name: String) -> String {
     if maximumVersion < 4 {
       let inverse = unary(.inverse, blob, name + "__inverse__", epsilon: .leastNormalMagnitude)

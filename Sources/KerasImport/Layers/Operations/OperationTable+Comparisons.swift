@@ -1,8 +1,8 @@
 import CoreMLModel
 
 extension OperationTable {
-  /// Conditions, whose results are 1 and 0, and selection by conditions. Core ML has them since
-  /// specification 4.
+  /// Comparisons, which return 1 or 0, and selection by conditions. Core ML supports them since
+  /// specification version 4.
   static let comparisons: [Operation] = [
     comparison(GreaterThan.self, LessThan.self, "greater", "gt"),
     comparison(GreaterEqual.self, LessEqual.self, "greaterequal", "ge"),
@@ -45,7 +45,7 @@ extension OperationTable {
       let (a, b) = (
         try call.operand(0, "x", "x1", "a", "self"), try call.operand(1, "y", "x2", "b", "other")
       )
-      // The number becomes part of the layer.
+      // A constant operand becomes part of the layer.
       if case .tensor(let tensor) = a, let number = b.scalar {
         return [
           tensor.with(network.add(call.name, Forward().with(\.alpha, Float(number)), [tensor.blob]))
@@ -63,7 +63,7 @@ extension OperationTable {
 }
 
 extension OperationCall {
-  /// A layer of two blobs that are broadcast to each other.
+  /// Adds a layer with two inputs that are broadcast to each other.
   func broadcast(
     _ parameters: any LayerParameters, _ network: inout KerasWriter
   ) throws -> [KerasTensor] {
@@ -71,7 +71,7 @@ extension OperationCall {
     return [result.with(network.add(name, parameters, inputs.map(\.blob)))]
   }
 
-  /// The two operands in layouts that broadcast, and the shape of the result.
+  /// The two operands in layouts that broadcast, and the result's shape.
   func operands(
     _ network: inout KerasWriter
   ) throws -> (inputs: [KerasTensor], result: KerasTensor) {

@@ -5,7 +5,7 @@ import ImportSupport
 import TensorCore
 
 extension OperationTable {
-  /// Functions that are layers with constants for weights, and functions made of others.
+  /// Functions that are layers with constant weights, and compositions of other functions.
   static let composed: [Operation] =
     formulas.map { names, parameters, text in
       Operation(names: names) { call, network in
@@ -38,7 +38,7 @@ extension OperationTable {
           ], weights: weights.map { ($0.0, $0.1.shaped([$0.1.count])) }, into: &network)
       },
       Operation("dotproductattention") { call, network in
-        // [steps, heads, size] of each
+        // Each input is [steps, heads, size].
         let inputs = try (0..<3).map { index -> KerasTensor in
           guard
             case .tensor(let tensor) = try call.operand(index, ["query", "key", "value"][index]),
@@ -197,7 +197,7 @@ extension OperationTable {
       },
     ]
 
-  /// Functions of each element: names, parameters with their default values, formula.
+  /// Elementwise functions: names, parameters with default values, formula.
   private static let formulas: [([String], [String], String)] = [
     (
       ["arctan2", "atan2"], ["x1,y", "x2,x"],
@@ -275,7 +275,7 @@ extension OperationTable {
 }
 
 extension OperationCall {
-  /// A constant argument; nil if it is missing.
+  /// The value of a constant argument; nil if it is missing.
   fileprivate func stored(_ position: Int?, _ names: String...) throws -> FloatValues? {
     for (index, name) in names.enumerated() {
       guard let json = try constant(index == 0 ? position : nil, name) else { continue }
@@ -309,7 +309,7 @@ extension OperationCall {
     return try convert([input], as: "ZeroPadding2D", ["padding": .array(borders)], into: &network)
   }
 
-  /// A function of each element of the arguments.
+  /// Applies an elementwise formula to the arguments.
   fileprivate func formula(
     _ text: String, _ parameters: [String], into network: inout KerasWriter
   ) throws -> [KerasTensor] {

@@ -4,7 +4,7 @@ import ImportSupport
 import TensorCore
 
 extension OperationTable {
-  /// Element functions, and softmax.
+  /// Elementwise functions, and softmax.
   static let functions: [Operation] =
     named.map { name, function in
       Operation(name) { call, network in
@@ -39,7 +39,7 @@ extension OperationTable {
       }
     } + others
 
-  /// Functions that Keras's layers support as activations, by their names without underscores.
+  /// Keras's activation functions, by name without underscores.
   private static let named: [(String, String)] = {
     let others = Set(Self.others.flatMap(\.names) + ["linear", "exponential", "geluapproximate"])
     var known: [String: String] = [:]
@@ -49,7 +49,7 @@ extension OperationTable {
     return known.filter { !others.contains($0.key) }.sorted { $0.key < $1.key }
   }()
 
-  /// Arguments that must equal those of the activations with the same names.
+  /// Arguments that must have the values that the activations of the same names use.
   private static let standard: [(String, Double)] = [
     ("alpha", 1), ("threshold", 0.5), ("axis", -1), ("b", 4),
   ]
@@ -68,7 +68,7 @@ extension OperationTable {
       (["atanh", "arctanh"], Atanh()), (["exp2"], Exp2()),
     ]
 
-  /// Scaled versions of another function, and linear functions.
+  /// Multiples of other functions, and linear functions.
   private static let scaled: [(names: [String], of: Unary.Operation?, scale: Double)] = [
     (["log2"], .log, 1.4426950408889634), (["log10"], .log, 0.4342944819032518),
     (["deg2rad"], nil, 0.017453292519943295), (["rad2deg"], nil, 57.29577951308232),
@@ -187,7 +187,7 @@ extension OperationTable {
       try call.layer.require(
         call.int(nil, "order", default: 2) == 2, unsupported: "only norms of order 2 are supported")
       let axis = try call.axis(call.ints(1, "axis", "dim")?.first ?? -1, of: input)
-      // Keras 3 bounds the norm, TensorFlow the sum of squares.
+      // Keras 3 bounds the norm from below; TensorFlow bounds the sum of squares.
       let isOfKeras = call.layer.className.lowercased() == "normalize"
       var epsilon = try call.double(isOfKeras ? 3 : 2, "epsilon", default: isOfKeras ? 1e-7 : 1e-12)
       if isOfKeras { epsilon *= epsilon }
@@ -208,7 +208,7 @@ extension OperationTable {
 }
 
 extension KerasWriter {
-  /// A number rounded toward 0 to a whole number, or converted to 1 if it is not 0.
+  /// Truncates numbers toward 0, or converts nonzero numbers to 1.
   fileprivate mutating func converted(_ blob: String, to type: String, _ name: String) -> String {
     if type.contains("bool") { return add(name, NotEqual(), [blob]) }
     let size = add(

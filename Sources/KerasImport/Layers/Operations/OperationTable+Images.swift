@@ -4,7 +4,7 @@ import ImportSupport
 import TensorCore
 
 extension OperationTable {
-  /// Padding, resizing and blocks of images.
+  /// Padding, resizing and rearranging images.
   static let images: [Operation] = [
     Operation("pad", "padv2") { call, input, network in
       let json = try call.constant(1, "paddings", "pad_width").orThrow(
@@ -32,9 +32,9 @@ extension OperationTable {
       let method = try call.string(2, "method", "interpolation", default: "bilinear").lowercased()
       return try call.resized(method, into: &network)
     },
-    // What only TensorFlow 1 names so.
+    // This name exists only in TensorFlow 1.
     Operation("resizeimages") { call, network in
-      // The numbers of TensorFlow 1's ResizeMethod.
+      // The values of TensorFlow 1's ResizeMethod.
       let number = try call.constant(2, "method")?.int ?? -1
       let methods = ["bilinear", "nearest", "bicubic", "area"]
       let method =
@@ -73,7 +73,7 @@ extension OperationTable {
       let channels = try (0..<3).map {
         try call.slice(input, 3, $0..<$0 + 1, "__\($0)__", into: &network)
       }
-      // x, y, z are the channels.
+      // x, y and z are red, green and blue.
       let (largest, range) = ("max(x, max(y, z))", "(max(x, max(y, z)) - min(x, min(y, z)))")
       let step = "where(\(range) == 0, 1, 6 * \(range))"
       let hue =
@@ -100,7 +100,7 @@ extension OperationTable {
         input.rank == 4 && input.channels == 3, "its input \(input.shapeText) is not a color image")
       var output = input
       output.shape[3] = 1
-      // ITU-R BT.601
+      // Luminance according to ITU-R BT.601.
       let luminance = Convolution.pointwise(
         Weights([0.2989, 0.587, 0.114]), inputs: 3, outputs: 1)
       output.blob = network.add(call.name, luminance, [input.blob])
@@ -158,7 +158,7 @@ extension OperationCall {
       axes.allSatisfy({ $0 > 0 }), unsupported: "borders on the batch are not supported")
     if mode == "symmetric" { return try mirrored(tensor, borders, into: &network) }
     if axes.count > 2 {
-      // Two axes at a time.
+      // Pads two axes at a time.
       var rest = borders
       var first = borders.map { _ in [0, 0] }
       for axis in axes.prefix(2) { (first[axis], rest[axis]) = (borders[axis], [0, 0]) }
@@ -166,7 +166,7 @@ extension OperationCall {
         padded(tensor, first, mode, value, "__\(axes[0])__" + suffix, into: &network), rest, mode,
         value, suffix, into: &network)
     }
-    // The padded axes become H and W.
+    // The padded axes are moved to H and W.
     var input = tensor
     var layout = input.layout
     for axis in axes where layout.axes[axis - 1] != .height && layout.axes[axis - 1] != .width {
@@ -202,7 +202,7 @@ extension OperationCall {
     return network.settled(input, for: name + suffix)
   }
 
-  /// The tensor between mirror images of its first and last elements, which repeat them.
+  /// Pads with mirror images that repeat the first and last elements.
   private func mirrored(
     _ tensor: KerasTensor, _ borders: [[Int]], into network: inout KerasWriter
   ) throws -> KerasTensor {
@@ -225,7 +225,7 @@ extension OperationCall {
     return result
   }
 
-  /// As TensorFlow 1 resizes: from the corners of the pixels, and corner to corner if so wished.
+  /// TensorFlow 1's resizing, from the corners of the pixels, or with corners aligned if requested.
   fileprivate func resizedAsVersion1(
     _ method: String, into network: inout KerasWriter
   ) throws -> [KerasTensor] {

@@ -2,7 +2,7 @@ import CoreMLModel
 import TensorCore
 
 extension OperationTable {
-  /// Indices of the largest and smallest elements, sorting, cumulative sums.
+  /// Indices of the largest and smallest elements, sorting, and cumulative sums.
   static let orderings: [Operation] = [
     Operation("argmax") { try $0.extremum(isLargest: true, &$1) },
     Operation("argmin") { try $0.extremum(isLargest: false, &$1) },
@@ -41,7 +41,7 @@ extension OperationTable {
         sum.reverse = isReversed
         return [input.with(network.add(call.name, sum, [input.blob]))]
       }
-      // A triangular matrix of ones.
+      // Multiplies by a triangular matrix of ones.
       let triangle = (0..<length).flatMap { row in
         (0..<length).map { column -> Float in
           let distance = isReversed ? column - row : row - column
@@ -97,7 +97,7 @@ extension OperationCall {
     return [network.settled(input, for: name)]
   }
 
-  /// The `count` largest or smallest elements along an axis in order, and their indices.
+  /// The `count` largest or smallest elements along an axis, in order, and their indices.
   fileprivate func ordered(
     _ input: KerasTensor, _ axis: Int, count: Int, smallest: Bool,
     _ network: inout KerasWriter

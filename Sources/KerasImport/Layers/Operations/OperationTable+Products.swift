@@ -39,7 +39,7 @@ extension OperationTable {
 }
 
 extension OperationCall {
-  /// x · a constant matrix; nil if the constant is not a suitable matrix.
+  /// x · matrix for a constant matrix; nil if the constant is not a suitable matrix.
   fileprivate func product(
     _ tensor: KerasTensor, _ json: JSONValue, _ network: inout KerasWriter
   ) throws -> KerasTensor? {
@@ -59,7 +59,7 @@ extension OperationCall {
       outputs: shape[1], name)
   }
 
-  /// Σ over the letters missing from the output, of one tensor or the product of two.
+  /// The sum over the letters missing from the output, of one tensor or of a product of two.
   fileprivate func einsum(_ network: inout KerasWriter) throws -> [KerasTensor] {
     // Keras 3 stores the equation separately from the tensors.
     let stored = try constant(nil, "subscripts")
@@ -96,7 +96,7 @@ extension OperationCall {
         sizes[letter] = size
       }
     }
-    // Letters that only one operand has and the output lacks are summed first.
+    // First sums over letters that only one operand has and the output lacks.
     var sides: [(letters: [Character], tensor: KerasTensor)] = []
     for (index, term) in terms.enumerated() {
       let others = Set(terms.enumerated().filter { $0.offset != index }.flatMap { $0.element })

@@ -45,7 +45,7 @@ extension OperationTable {
       let order = try call.constant(1, "ord")
       let isOne = order?.double == 1
       let axes = try call.axes(of: input, position: 2)
-      // Along two axes the orders 1 and 2 are norms of matrices.
+      // Along two axes, orders 1 and 2 are matrix norms.
       let isPlain = order == nil || ["euclidean", "fro"].contains(order?.string)
       guard isPlain || axes.count == 1 && (isOne || order?.double == 2) else {
         throw call.layer.unsupported(
@@ -85,7 +85,7 @@ extension OperationTable {
 }
 
 extension OperationCall {
-  /// The sum, mean or extremum of a list of tensors, element by element; nil for a single tensor.
+  /// The elementwise sum, mean or extremum of a list of tensors; nil for a single tensor.
   fileprivate func mergedList(
     _ mode: Reduce.Operation, _ network: inout KerasWriter
   ) throws -> [KerasTensor]? {
@@ -105,7 +105,7 @@ extension OperationCall {
     return Set(try named.map { try axis($0, of: tensor) })
   }
 
-  /// A reduced tensor, with or without the reduced axes.
+  /// The reduced tensor, keeping the reduced axes only if `keepdims` is set.
   fileprivate func kept(
     _ tensor: KerasTensor, _ axes: Set<Int>, position: Int = 2, _ network: inout KerasWriter
   ) throws -> KerasTensor {
@@ -113,7 +113,7 @@ extension OperationCall {
     return network.settled(keepsAxes ? tensor : tensor.without(axes), for: name)
   }
 
-  /// x − mean, and the mean of its squares.
+  /// x − mean, and the variance.
   func moments(
     _ tensor: KerasTensor, _ axes: Set<Int>, _ target: String? = nil,
     into network: inout KerasWriter
@@ -129,13 +129,13 @@ extension OperationCall {
 }
 
 extension KerasWriter {
-  /// The tensor reduced over some axes, which keep one element.
+  /// The tensor reduced over some axes, which keep length 1.
   mutating func reduced(
     _ mode: Reduce.Operation, _ tensor: KerasTensor, _ axes: Set<Int>, _ name: String,
     _ call: LayerCall
   ) throws -> KerasTensor {
     var input = tensor
-    // The sequence axis cannot be reduced, so another one takes its place.
+    // Core ML cannot reduce the sequence axis, so another axis replaces it.
     if let sequence = input.index(of: .sequence), axes.contains(sequence) {
       let free = [BlobAxis.width, .height, .channel].first { place in
         guard let other = input.index(of: place) else { return true }
@@ -158,7 +158,7 @@ extension KerasWriter {
 }
 
 extension KerasTensor {
-  /// The tensor without these axes, which have size 1.
+  /// The tensor without these axes, all of which have size 1.
   func without(_ removed: Set<Int>) -> KerasTensor {
     var tensor = self
     tensor.shape = shape.indices.filter { !removed.contains($0) }.map { shape[$0] }
@@ -167,10 +167,10 @@ extension KerasTensor {
     return tensor
   }
 
-  /// The tensor with an additional axis of size 1; nil if Core ML's blob has no free axis.
+  /// The tensor with an additional axis of size 1; nil if its blob has no free axis.
   func inserting(at index: Int) -> KerasTensor? {
     guard (1...rank).contains(index) else { return nil }
-    // The sequence comes first, as sequences and sequences of images require.
+    // Prefers the sequence axis if the result is a sequence or a sequence of images.
     let order: [BlobAxis] = rank == 3 ? [.height, .width, .channel, .sequence] : BlobAxis.allCases
     guard let free = order.first(where: { !layout.axes.contains($0) }) else { return nil }
     var tensor = self

@@ -2,7 +2,7 @@ import CoreMLModel
 import TensorCore
 
 extension OperationTable {
-  /// Reordering, regrouping and joining elements.
+  /// Operations that reorder, regroup or concatenate elements.
   static let shapes: [Operation] = [
     Operation("shape") { call, input, _ in
       [KerasTensor(sizes: KnownSizes(values: input.symbolicShape))]
@@ -176,7 +176,7 @@ extension OperationTable {
 }
 
 extension OperationCall {
-  /// Each item of the batch several times.
+  /// Repeats each item of the batch `count` times.
   fileprivate func repeatedItems(
     _ input: KerasTensor, _ count: Int, into network: inout KerasWriter
   ) throws -> KerasTensor {
@@ -190,7 +190,7 @@ extension OperationCall {
     return try network.regrouped(copies, windows: windows, sizes, name, layer)
   }
 
-  /// The tensor repeated along each axis.
+  /// The tensor tiled along each axis.
   func tiled(
     _ input: KerasTensor, _ counts: [Int], into network: inout KerasWriter
   ) throws -> KerasTensor {
@@ -229,7 +229,7 @@ extension OperationCall {
     return network.settled(input.reordered(Array(order.dropFirst())), for: name)
   }
 
-  /// Concatenated sizes; nil if some inputs are tensors.
+  /// The concatenation of sizes; nil if any input is an ordinary tensor.
   func joinedSizes() throws -> KerasTensor? {
     guard case .list(let elements)? = argument(0, "values", "xs") else { return nil }
     let operands = try elements.map { try operand($0) }

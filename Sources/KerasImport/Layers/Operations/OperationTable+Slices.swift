@@ -3,7 +3,7 @@ import CoreMLModel
 import TensorCore
 
 extension OperationTable {
-  /// Parts of tensors.
+  /// Slicing, splitting and gathering.
   static let slices: [Operation] = [
     Operation("getitem", "stridedslice") { call, network in
       try call.item(into: &network)
@@ -85,7 +85,7 @@ extension OperationTable {
 }
 
 extension OperationCall {
-  /// A range along one axis.
+  /// A slice along one axis.
   func slice(
     _ input: KerasTensor, _ axis: Int, _ range: Range<Int>, by stride: Int = 1, _ suffix: String,
     into network: inout KerasWriter
@@ -116,7 +116,7 @@ extension OperationCall {
     return output
   }
 
-  /// A range along an axis from its end toward its start.
+  /// A slice with a negative step.
   private func downward(
     _ input: KerasTensor, _ axis: Int, _ bounds: (Int?, Int?, Int?), _ length: Int,
     _ suffix: String, into network: inout KerasWriter
@@ -136,7 +136,7 @@ extension OperationCall {
       flipped, axis, length - 1 - first..<length - 1 - last, by: step, suffix, into: &network)
   }
 
-  /// Rows of a constant table at the indices in a tensor.
+  /// The rows of a constant table at the indices in a tensor.
   fileprivate func rows(
     of table: JSONValue, into network: inout KerasWriter
   ) throws -> KerasTensor {
@@ -158,7 +158,7 @@ extension OperationCall {
     return output
   }
 
-  /// A range along an axis of unknown size, at its start or end.
+  /// A slice along an axis of unknown size, relative to its start or its end.
   private func openSlice(
     _ input: KerasTensor, _ axis: Int, from start: Int?, to end: Int?, by step: Int,
     _ suffix: String, into network: inout KerasWriter
@@ -168,7 +168,7 @@ extension OperationCall {
     return input.with(network.add(name + suffix, slice, [input.blob]))
   }
 
-  /// Python's x[…]: slices, whole numbers, new axes and an ellipsis, one per axis.
+  /// Python's x[…]: slices, integers, new axes and an ellipsis, one per axis.
   fileprivate func item(into network: inout KerasWriter) throws -> [KerasTensor] {
     guard case .tensor(let tensor) = try operand(0, "x", "tensor", "input") else {
       throw layer.unsupported("indexing a constant is not supported")
@@ -248,7 +248,7 @@ extension OperationCall {
     json["class_name"]?.string == "__ellipsis__"
   }
 
-  /// Start, stop and step of a slice.
+  /// The start, stop and step of a slice.
   private static func bounds(_ json: JSONValue) -> (Int?, Int?, Int?)? {
     guard let object = json["class_name"]?.string == "__slice__" ? json["config"] : json,
       object.object != nil

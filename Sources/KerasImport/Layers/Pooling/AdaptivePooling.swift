@@ -2,8 +2,8 @@ import CoreMLModel
 import ImportSupport
 import TensorCore
 
-/// The mean or maximum of parts of an axis, one part per output position: position i covers the
-/// elements from ⌊i·n/m⌋ to before ⌈(i+1)·n/m⌉.
+/// The mean or maximum over parts of an axis, one per output: output i covers the elements from
+/// ⌊i·n/m⌋ up to, but not including, ⌈(i+1)·n/m⌉.
 struct AdaptivePooling: KerasLayer {
   static let classes = [SourceLayer](
     "AdaptiveAveragePooling1D", "AdaptiveAveragePooling2D", "AdaptiveAveragePooling3D",
@@ -34,7 +34,7 @@ struct AdaptivePooling: KerasLayer {
       tensor.rank == sizes.count + 2,
       "its input \(tensor.shapeText) must have \(sizes.count) axes besides the channels")
     if tensor.rank > 4 { network.fixesSequences = true }
-    // The axes are independent of one another.
+    // The axes are independent of each other.
     for (index, size) in sizes.enumerated() {
       let axis = index + (format == .channelsLast ? 1 : 2)
       let name = index == sizes.count - 1 ? call.name : "\(call.name)__axis_\(axis)__"

@@ -1,10 +1,10 @@
 import CoreMLModel
 import ImportSupport
 
-/// The maximum of each window, or the mean of its elements outside the padding.
+/// The maximum of each window, or the mean of its elements, not counting the padding.
 ///
-/// The mean over a window of a volume is the mean over its depth of the means over height and
-/// width: the number of elements outside the padding is a product.
+/// The mean over a volume's window is the mean over its depth of the means over height and width,
+/// because the number of elements outside the padding is a product.
 struct PoolingLayer: KerasLayer {
   private static let pooling =
     "pooling; for sequences along the width, wrapped in permutes; for volumes one over height and "
@@ -95,7 +95,7 @@ struct GlobalPooling: KerasLayer {
     var output = axes.apply(input, to: ones, call, &network) { _ in pooling }
     if keepsAxes { return [output] }
     if axes.count == 1, !network.isStepwise {
-      // W has one element; coremltools moves it back to the sequence anyway.
+      // W has length 1; coremltools moves it back to the sequence anyway.
       var permute = Permute()
       permute.axis = TensorLayout.steps.permutation(to: .sequence)
       output.blob = network.add(call.name + "_permute_", permute, [output.blob])
@@ -108,7 +108,7 @@ struct GlobalPooling: KerasLayer {
     return [output]
   }
 
-  /// Σ over the steps that count, divided by their number.
+  /// The mean over the unmasked steps.
   private func average(
     of mask: StepMask, _ call: LayerCall, _ network: inout KerasWriter
   ) throws -> KerasTensor {
@@ -127,7 +127,7 @@ struct GlobalPooling: KerasLayer {
 }
 
 extension Pooling {
-  /// Windows of `size`; a mean ignores padding.
+  /// Pooling windows of `size`; means exclude the padding.
   static func windows(
     _ type: PoolingType, _ size: [Int], strides: [Int], _ border: LayerConfiguration.Border
   ) -> Pooling {
@@ -140,7 +140,7 @@ extension Pooling {
     return pooling
   }
 
-  /// One window over the whole plane, whatever its size.
+  /// A single window over the whole plane, of any size.
   static func global(_ type: PoolingType) -> Pooling {
     var pooling = windows(type, [0, 0], strides: [0, 0], .valid)
     pooling.globalPooling = true

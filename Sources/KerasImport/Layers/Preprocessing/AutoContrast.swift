@@ -1,8 +1,8 @@
 import CoreMLModel
 import ImportSupport
 
-/// Stretches each channel of an image to the whole range of values: (x − min) · (largest − smallest
-/// value) / (max − min) + smallest value. Constant channels are unchanged.
+/// Stretches each channel to the full range of values: (x − min) · (largest − smallest value) /
+/// (max − min) + smallest value. Constant channels are unchanged.
 struct AutoContrast: KerasLayer {
   static let classes = [SourceLayer](
     "AutoContrast", becomes: "min, max, a product", options: "`value_range`", version: 4)

@@ -2,7 +2,7 @@ import CoreMLModel
 import ImportSupport
 import TensorCore
 
-/// How whole numbers are encoded.
+/// The encoding of integers.
 private enum CategoryMode: String {
   case int
   case oneHot = "one_hot"
@@ -18,8 +18,8 @@ private enum CategoryMode: String {
 }
 
 extension KerasWriter {
-  /// 1 where a number equals one of the values and 0 elsewhere, along a new last axis. The inputs
-  /// are whole numbers.
+  /// One-hot encoding of integers along a new last axis: 1 for the value that the input equals, 0
+  /// for the others.
   mutating func categories(
     _ input: KerasTensor, _ values: [Float], _ call: LayerCall
   ) throws -> KerasTensor {
@@ -36,7 +36,7 @@ extension KerasWriter {
     return result
   }
 
-  /// Encodes whole numbers below `count` as vectors of 0 and 1, or of their counts.
+  /// Encodes integers below `count` as one-hot or multi-hot vectors, or as counts.
   fileprivate mutating func encoded(
     _ input: KerasTensor, count: Int, _ mode: CategoryMode, _ call: LayerCall
   ) throws -> KerasTensor {
@@ -54,7 +54,7 @@ extension KerasWriter {
   }
 }
 
-/// The number of boundaries not above each element.
+/// The number of boundaries less than or equal to each element.
 struct Discretization: KerasLayer {
   static let classes = [SourceLayer](
     "Discretization", becomes: "a step function for each boundary, summed",
@@ -80,7 +80,7 @@ struct Discretization: KerasLayer {
     var above: [String] = []
     for (index, boundary) in boundaries.enumerated() {
       let name = "\(call.name)__boundary_\(index)__"
-      // 1 where the element is below the boundary, however little.
+      // 1 if the element is below the boundary, by however little.
       let distance = network.affine(input.blob, -1, Float(boundary), name + "distance")
       above.append(network.add(name, Activation(.sigmoidHard(alpha: 1e30, beta: 0)), [distance]))
     }
@@ -94,7 +94,7 @@ struct Discretization: KerasLayer {
   }
 }
 
-/// A vector with a 1 at the index that a number gives.
+/// One-hot, multi-hot or count encoding of indices.
 struct CategoryEncoding: KerasLayer {
   static let classes = [SourceLayer](
     "CategoryEncoding", becomes: "innerProduct, abs, relu; max or sum for several indices",
@@ -117,7 +117,7 @@ struct CategoryEncoding: KerasLayer {
   }
 }
 
-/// The index of each integer in a vocabulary, after the indices for unknown values.
+/// The index of each integer in a vocabulary, after the indices of unknown values.
 struct IntegerLookup: KerasLayer {
   static let classes = [SourceLayer](
     "IntegerLookup", becomes: "innerProduct, abs, relu, innerProduct",
@@ -126,10 +126,10 @@ struct IntegerLookup: KerasLayer {
   private let vocabulary: [Float]
   /// The index of the first word.
   private let first: Int
-  /// What gets the index 0.
+  /// The number with index 0, if there is one.
   private let mask: Float?
   private let mode: CategoryMode
-  /// The size of the vectors, if it is not that of the vocabulary.
+  /// The size of the encoded vectors, if it differs from the vocabulary's.
   private let width: Int?
   private static let limit = 4096
 
@@ -139,7 +139,7 @@ struct IntegerLookup: KerasLayer {
     mask = mode == .int ? configuration.field("mask_token")?.value.double.map { Float($0) } : nil
     let unknowns = try configuration.int("num_oov_indices", default: 1, atLeast: 0)
     first = unknowns + (mask == nil ? 0 : 1)
-    // What stands for masked and for unknown numbers may come first.
+    // The vocabulary may start with the tokens for masked and unknown numbers.
     for special in [
       configuration.field("mask_token")?.value.double,
       configuration.field("oov_token")?.value.double,
@@ -161,7 +161,7 @@ struct IntegerLookup: KerasLayer {
       unsupported: "several num_oov_indices and invert are not supported")
   }
 
-  /// u + Σ (index − u) · [x = word], where u is the index of unknown values
+  /// u + Σ (index − u) · [x = word], where u is the index of unknown values.
   func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
     let input = try call.input
     var (words, indices) = (vocabulary, vocabulary.indices.map { Float(first + $0) })

@@ -5,8 +5,8 @@ import ImportSupport
 import LibC
 import TensorCore
 
-/// The power of each frame of a signal in triangles on the mel scale: convolutions with waves, and
-/// a product.
+/// The power of each frame of a signal in triangular bins on the mel scale: convolutions with
+/// waves, and a matrix product.
 struct MelSpectrogram: KerasLayer {
   static let classes = [SourceLayer](
     "MelSpectrogram", becomes: "padding, convolutions, unary layers, innerProduct",
@@ -17,9 +17,9 @@ struct MelSpectrogram: KerasLayer {
   private let length: Int
   private let step: Int
   private let window: String
-  /// `[mel bins, bins of the transform]`
+  /// The weights of the bins, `[mel bins, bins of the transform]`.
   private let triangles: FloatValues
-  /// Of the squared magnitudes x * x + y * y
+  /// The formula of the power, a function of x * x + y * y.
   private let power: String
   private let decibels: String?
   private let range: Double
@@ -29,7 +29,7 @@ struct MelSpectrogram: KerasLayer {
     step = try configuration.int("sequence_stride", default: 512)
     window = try configuration.string("window", default: "")
     let shortened = try configuration.int("sequence_length", default: size)
-    // Without a window, Keras does not shorten the frames.
+    // Keras shortens the frames only if there is a window.
     length = window.isEmpty ? size : shortened
     let rate = try configuration.double("sampling_rate", default: 16000)
     let count = try configuration.int("num_mel_bins", default: 128)
@@ -69,10 +69,10 @@ struct MelSpectrogram: KerasLayer {
 
   private static func mel(_ hertz: Double) -> Double { 1127 * log(1 + hertz / 700) }
 
-  /// The waves of all frequencies in a window.
+  /// The windowed waves of all frequencies.
   private func waves(_ wave: (Double) -> Double) -> FloatValues {
     let turn = 2 * Double.pi
-    // As in TensorFlow, a window of odd length ends where it starts.
+    // As in TensorFlow, the last value of a window with odd length equals its first value.
     let period = Double(max(length - length % 2, 1))
     let base = window == "hann" ? 0.5 : window == "hamming" ? 0.54 : 1
     let start = (size - length) / 2

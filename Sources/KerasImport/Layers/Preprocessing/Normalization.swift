@@ -1,7 +1,7 @@
 import CoreMLModel
 import TensorCore
 
-/// gamma and beta of a normalization, each optional.
+/// The gamma and beta of a normalization, both optional.
 struct ScaleAndCenter: Sendable {
   let hasScale: Bool
   let hasCenter: Bool

@@ -3,7 +3,7 @@ import ImportSupport
 import TensorCore
 
 extension LayerConfiguration {
-  /// A number or a list of numbers, nested to any depth.
+  /// A number or a list of numbers with any nesting.
   func numbers(_ name: String) throws -> [Double]? {
     guard let (name, value) = field(name) else { return nil }
     var found: [Double] = []
@@ -24,7 +24,7 @@ extension LayerConfiguration {
 }
 
 extension KerasWriter {
-  /// scale · x + offset, with one number for all elements or one per position along the last axis.
+  /// scale · x + offset, with one value for all elements or one per index along the last axis.
   mutating func rescaled(
     _ tensor: KerasTensor, scale: [Double], offset: [Double], _ call: LayerCall
   ) throws -> KerasTensor {

@@ -3,10 +3,10 @@ import ImportSupport
 import TensorCore
 
 extension KerasWriter {
-  /// Maximum number of elements in the matrices of a resize.
+  /// The maximum number of elements in the matrices of a resize.
   private static let matrixLimit = 1 << 26
 
-  /// The image in another size: one matrix along the height and one along the width.
+  /// Resizes an image with one matrix along the height and one along the width.
   mutating func resampled(
     _ image: KerasTensor, to sizes: [Int], _ interpolation: KerasInterpolation,
     isSmoothed: Bool = false, _ call: LayerCall
@@ -54,7 +54,7 @@ extension KerasWriter {
 }
 
 extension LayerCall {
-  /// Height and width of an image.
+  /// The height and width of an image.
   func sizes(_ image: KerasTensor) throws -> [Int] {
     let sizes = [BlobAxis.height, .width].compactMap { place in
       image.index(of: place).flatMap { image.shape[$0] }
@@ -63,8 +63,8 @@ extension LayerCall {
     return sizes
   }
 
-  /// The largest centered part of an image with the aspect ratio of `target`, as `smart_resize`
-  /// takes it: its sizes, first row and first column.
+  /// The largest centered part of an image with the aspect ratio of `target`, as in `smart_resize`:
+  /// its sizes, first row and first column.
   func centralPart(
     _ sizes: [Int], like target: [Int]
   ) throws -> (sizes: [Int], top: Int, left: Int) {
@@ -118,7 +118,7 @@ struct Resizing: KerasLayer {
     } else if pads {
       let height = max(sizes[0], Int(Float(sizes[1] * size[0]) / Float(size[1])))
       let width = max(sizes[1], Int(Float(sizes[0] * size[1]) / Float(size[0])))
-      // As in Keras, both borders are equal: an odd difference leaves the image one short.
+      // As in Keras, both borders are equal, so an odd difference loses one row or column.
       let (top, left) = ((height - sizes[0]) / 2, (width - sizes[1]) / 2)
       let padding = Padding(
         .constant(value: Float(fill)),
@@ -141,7 +141,7 @@ extension LayerConfiguration {
   }
 }
 
-/// The center of an image; smaller images are enlarged first.
+/// Crops an image to its center; smaller images are enlarged.
 struct CenterCrop: KerasLayer {
   static let classes = [SourceLayer](
     "CenterCrop", "RandomCrop", becomes: "crop; a resize if the image is too small",
@@ -154,7 +154,7 @@ struct CenterCrop: KerasLayer {
   init(_ configuration: LayerConfiguration) throws {
     size = [try configuration.int("height"), try configuration.int("width")]
     format = try configuration.dataFormat ?? .channelsLast
-    // At inference TensorFlow 2's layer takes the scaled center; Keras 3's does nothing.
+    // At inference, TensorFlow 2's layer returns the resized center; Keras 3's returns its input.
     isRandom = configuration.className.contains("RandomCrop")
   }
 

@@ -3,7 +3,7 @@ import Formulas
 import ImportSupport
 import TensorCore
 
-/// A Fourier transform of each frame of each channel: convolutions with stored waves.
+/// The Fourier transform of each frame of each channel: convolutions with stored waves.
 struct STFTSpectrogram: KerasLayer {
   static let classes = [SourceLayer](
     "STFTSpectrogram", becomes: "convolutions, multiply, add, unary layers",
@@ -44,7 +44,7 @@ struct STFTSpectrogram: KerasLayer {
     let waves = try weights.map { slot in
       let stored = try call.weight(slot.name, [length, 1, bins])
       guard mode == "psd" else { return try stored.array() }
-      // Twice the power for all bins but the first and the last.
+      // All bins except the first and the last have twice the power.
       return try stored.array().enumerated().map { index, wave in
         index % bins > 0 && index % bins < bins - 1 ? wave * Float(2).squareRoot() : wave
       }
@@ -88,7 +88,7 @@ struct STFTSpectrogram: KerasLayer {
         result = try network.reshaped(
           result, to: steps + [channels, width], name: call.name + "__channels__", call)
       }
-      // Steps, bins and channels, or channels, steps and bins
+      // The axes are steps, bins, channels, or with channels first, channels, steps, bins.
       result = isChannelsFirst ? result.exchanging(1, 2) : result.exchanging(2, 3)
     } else if isChannelsFirst {
       result = result.exchanging(1, 2)

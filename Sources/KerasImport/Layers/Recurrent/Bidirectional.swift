@@ -40,7 +40,7 @@ struct Bidirectional: KerasLayer {
   }
 }
 
-/// A layer that runs in one direction along a sequence.
+/// A layer that can run in either direction along a sequence.
 private protocol DirectedLayer: KerasLayer { var path: RecurrentPath { get set } }
 
 extension RecurrentLayer: DirectedLayer {}
@@ -70,7 +70,7 @@ private struct Directions<Layer: DirectedLayer> {
       backward = reversed
     }
     if configuration.version.isTensorFlow2 {
-      // Whatever the layers say.
+      // The wrapper overrides the layers' settings.
       forward.path.zeroesIgnored = forward.path.returnsSequences
       backward.path.zeroesIgnored = backward.path.returnsSequences
     }
@@ -93,7 +93,7 @@ private struct Directions<Layer: DirectedLayer> {
 private enum DirectionMerge: String {
   case concat, sum, mul, ave
 
-  /// Nil if both outputs are kept.
+  /// Nil if the outputs stay separate.
   static func read(_ configuration: LayerConfiguration) throws -> DirectionMerge? {
     guard let (field, value) = configuration.field("merge_mode") else {
       return configuration["merge_mode"] == nil ? .concat : nil
@@ -134,7 +134,7 @@ extension Directions<ConvLSTM> {
     let halves = call.with(name: call.name, inputs: [first[0], second[0]])
     switch merge {
     case nil: return halves.inputs + states
-    // The last axis, even with channels first.
+    // Concatenates along the last axis, even with channels first.
     case .concat: return try network.concatenated(axis: first[0].rank - 1, halves) + states
     case .sum: return try network.elementwise(Add(), halves) + states
     case .mul: return try network.elementwise(Multiply(), halves) + states
@@ -143,8 +143,8 @@ extension Directions<ConvLSTM> {
   }
 }
 
-/// Core ML has a layer for two LSTMs. Other cells become two layers; if these return sequences, a
-/// recurrent layer that copies its input and runs backward reverses the second one's.
+/// Core ML has a layer for two LSTMs. Other cells become two layers; if they return sequences, a
+/// backward recurrent layer that copies its input reverses the second one's output.
 extension Directions<RecurrentLayer> {
   func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
     let (input, initial) = try call.sequence(
@@ -258,8 +258,8 @@ extension KerasWriter {
   /// Reverses the steps of a sequence, with a backward recurrent layer that has a unit matrix and
   /// no feedback.
   ///
-  /// - Parameter state: a vector with at least as many units as there are channels; multiplied by 0
-  ///   it serves as the state that Core ML requires.
+  /// - Parameter state: a vector with at least as many units as there are channels. Multiplied by
+  ///   0, it serves as the state that Core ML requires.
   mutating func reversed(
     _ blob: String, channels: Int, beside state: (blob: String, units: Int), _ name: String
   ) throws -> String {

@@ -2,8 +2,8 @@ import CoreMLModel
 import ImportSupport
 import TensorCore
 
-/// An LSTM over images with convolutions for its matrices: the input's with the layer's border and
-/// strides, the state's with `same`. Its steps are unrolled.
+/// An LSTM over images with convolutions instead of products: the input's with the layer's padding
+/// and strides, the state's with `same`. Its steps are unrolled.
 struct ConvLSTM: KerasLayer {
   static let classes = [SourceLayer](
     "ConvLSTM2D", "ConvLSTM1D", becomes: "convolutions, \(SourceLayer.unrolled)",
@@ -30,7 +30,7 @@ struct ConvLSTM: KerasLayer {
 
   var weights: [WeightSlot] { settings.slots("kernel", "recurrent_kernel") }
 
-  /// One image of the sequence, and the sequence itself.
+  /// The axes of one image of the sequence.
   private var imageAxes: [BlobAxis] { settings.axes.layout.axes }
 
   func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
@@ -61,14 +61,14 @@ struct ConvLSTM: KerasLayer {
           + "unknown", hint: "fix it with \(setting: "inputShape")")
     }
     try call.require(count <= Self.stepLimit, "\(count) steps are too many", code: .limitExceeded)
-    // All gates of all steps at once: i, f, c, o.
+    // Computes all gates of all steps at once, in the order i, f, c, o.
     sequence.blob = network.add(
       call.name + "__inputs__", try inputs(call, prefix, channels), [sequence.blob])
     sequence = try settings.output(sequence, filters: channels, call)
     let stored = try call.weight(
       prefix + "recurrent_kernel", settings.kernelSize + [filters, 4 * filters])
     let recurrent = try recurrence(stored)
-    // After exchanging channels and sequence, a step is an element of the channels.
+    // After channels and sequence are swapped, a step is a slice of the channels.
     var swapped = sequence
     if let index = sequence.index(of: .channel) { swapped.shape[index] = 4 * filters }
     let flipped = layout.axes.map { axis -> BlobAxis in
@@ -126,7 +126,7 @@ struct ConvLSTM: KerasLayer {
     return convolution
   }
 
-  /// `[outputs, inputs, height, width]`
+  /// The kernel as `[outputs, inputs, height, width]`.
   private func kernel(_ stored: FloatValues) throws -> FloatValues {
     try settings.flipped(stored)
       .shaped(settings.planar(settings.kernelSize) + stored.shape.suffix(2))

@@ -3,7 +3,7 @@ import ImportSupport
 
 /// z, r = g(W·x + R·h + b); h̃ = f(W·x + R·(r ∘ h) + b); h = (1 − z) ∘ h̃ + z ∘ h
 ///
-/// With `reset_after` h̃ = f(W·x + b + r ∘ (R·h + b′)), which programs of iOS 18 have, but no layer.
+/// With `reset_after`, h̃ = f(W·x + b + r ∘ (R·h + b′)), which only iOS 18 programs support.
 struct GRUCell: RecurrentCell {
   static let classes = [
     SourceLayer(
@@ -30,7 +30,7 @@ struct GRUCell: RecurrentCell {
       "recurrent_activation", "inner_activation", default: isCuDNN ? "sigmoid" : "hard_sigmoid")
     nativeGate = GateFunction(gateActivation, configuration.version)
     weights = GateWeights.slots(configuration, gates: ["z", "r", "h"], hasBias: settings.hasBias)
-    // TensorFlow 2's cell, on which its GRU layers are based, defaults to `reset_after`.
+    // Configurations without the field are from versions that lack `reset_after`.
     resetsAfter = try isCuDNN || configuration.bool("reset_after", default: false)
     storage = isCuDNN ? .cuDNN : resetsAfter ? .twoBiases : .keras
   }
@@ -68,8 +68,8 @@ struct GRUCell: RecurrentCell {
     return layer
   }
 
-  /// Blocks R = r ∘ (R·h + b′), S = tanh(W·x + b + R) + 1 and H = z ∘ h + (1 − z) ∘ (S − 1), one
-  /// after the other. If the gate resets before, R = r ∘ h and S = tanh(W·x + b + R·R) + 1.
+  /// Computes R = r ∘ (R·h + b′), S = tanh(W·x + b + R) + 1 and H = z ∘ h + (1 − z) ∘ (S − 1) in
+  /// sequence. If the gate resets before, R = r ∘ h and S = tanh(W·x + b + R·R) + 1.
   func phased(_ weights: CellWeights) throws -> PhasedCell? {
     guard settings.nativeActivation?.function == .tanh, nativeGate.activation?.function == .sigmoid
     else { return nil }

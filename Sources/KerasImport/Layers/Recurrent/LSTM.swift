@@ -40,7 +40,7 @@ struct LSTMCell: RecurrentCell {
     ["h", "c"].map { RecurrentStateSize(name: $0, units: units) }
   }
 
-  /// The activations of the gates, the cell and the output; nil if Core ML lacks one of them.
+  /// The activations of gates, cell and output; nil if Core ML lacks one of them.
   var nativeActivations: [Activation]? {
     guard let gate = nativeGate.activation, let activation = settings.nativeActivation else {
       return nil
@@ -65,7 +65,7 @@ struct LSTMCell: RecurrentCell {
     return gates
   }
 
-  /// The weights, and the size of an input.
+  /// The weights, and the size of the input.
   func nativeWeights(_ cellWeights: CellWeights) throws -> (LSTMWeights, Int) {
     let gates = try gates(cellWeights).scaled([0, 1, 3], by: nativeGate.scale)
     var weights = LSTMWeights()
@@ -91,8 +91,8 @@ struct LSTMCell: RecurrentCell {
     return layer
   }
 
-  /// Blocks G = tanh(W·x + R·h + b) + 1, C = f ∘ C + i ∘ (G − 1), T = tanh(C) + 1 and
-  /// H = o ∘ (T − 1), one after the other.
+  /// Computes in sequence G = tanh(W·x + R·h + b) + 1, C = f ∘ C + i ∘ (G − 1), T = tanh(C) + 1
+  /// and H = o ∘ (T − 1).
   func phased(_ weights: CellWeights) throws -> PhasedCell? {
     guard settings.nativeActivation?.function == .tanh, nativeGate.activation?.function == .sigmoid
     else { return nil }
@@ -135,7 +135,7 @@ struct LSTMCell: RecurrentCell {
 
   func steps(_ weights: CellWeights) throws -> RecurrentSteps {
     let gates = try gates(weights)
-    // The gates with a common activation come first.
+    // The gates that share an activation come first.
     let order = [0, 1, 3, 2]
     let recurrent = try GateWeights.stacked(order.map { gates.recurrent[$0] })
     return try gates.steps(order) { x, states, name, network in

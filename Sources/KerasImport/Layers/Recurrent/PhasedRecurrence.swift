@@ -1,24 +1,24 @@
 import CoreMLModel
 import TensorCore
 
-/// A recurrent cell as one Core ML LSTM that takes several steps per step of the cell, for
+/// A recurrent cell as one Core ML LSTM that runs several phases per step of the cell, for
 /// sequences of unknown length.
 ///
 /// The LSTM has sigmoid gates and no other functions: c = f ∘ c + i ∘ z and h = c with i, f = σ(…)
-/// and z a sum. Its units form blocks, and each block is active in one phase of a step; in the
-/// other phases a large number keeps its gates open or shut. A block with input gate σ(2v) and
-/// z = 2 yields tanh(v) + 1. Inputs are repeated for each phase, with a 1 for the phase.
+/// and a linear z. Its units form blocks, each active in one phase of a step; in the other phases,
+/// a large term keeps its gates open or closed. A block with input gate σ(2v) and z = 2 yields
+/// tanh(v) + 1. The input is repeated for each phase, with a one-hot vector of the phase.
 struct PhasedCell {
-  /// The inputs of a gate of a block.
+  /// The terms of one gate of a block.
   struct Sum {
-    /// `[units, inputs]`
+    /// A matrix `[units, inputs]`.
     var input: [Float]?
-    /// `[units, units]` for the output of another block.
+    /// Matrices `[units, units]` for the outputs of other blocks.
     var recurrent: [(block: Int, matrix: [Float])] = []
     var bias: [Float]?
-    /// Added in each phase.
+    /// The term added in each phase.
     var phases: [Float] = []
-    /// Added at steps that do not count.
+    /// The term added at masked steps.
     var mask: Float = 0
   }
 
@@ -28,17 +28,17 @@ struct PhasedCell {
     var z: Sum
   }
 
-  /// Large enough to open or shut a gate, whatever its other inputs.
+  /// A term that opens or closes a gate, whatever its other terms.
   static let large: Float = 1e5
 
   var units: Int
   var inputs: Int
   var phases: Int
   var blocks: [Block]
-  /// The block of each state.
+  /// The block that holds each state.
   var states: [Int]
 
-  /// Numbers for phases in which a gate is open or shut; nil if the gate's sum decides.
+  /// Terms that open or close a gate in each phase; nil leaves the gate to its other terms.
   static func phases(_ open: Bool?...) -> [Float] {
     open.map { $0.map { $0 ? large : -large } ?? 0 }
   }
@@ -53,7 +53,7 @@ struct PhasedCell {
     return matrix
   }
 
-  /// The LSTM's weights; its inputs are the cell's, then one per phase, then the mask.
+  /// The LSTM's weights. Its inputs are the cell's, then one per phase, then the mask.
   func weights() throws -> LSTMWeights {
     let rows = try checkedProduct([units, blocks.count], limit: 1 << 14)
     let columns = inputs + phases + 1
@@ -96,7 +96,7 @@ struct PhasedCell {
 }
 
 extension KerasWriter {
-  /// Runs a cell with several phases over a sequence.
+  /// Runs a phased cell over a sequence.
   ///
   /// - Returns: the blobs of the output and the states.
   mutating func add(
@@ -109,7 +109,7 @@ extension KerasWriter {
     func repeated(_ blob: String, _ name: String) -> String {
       add(name, Upsample([1, phases]), [blob])
     }
-    // A 1 for each step becomes a 1 at the position of each phase.
+    // Turns a 1 per step into a one-hot vector per phase.
     let ones = affine(slice(rows.blob, 0..<1, name + "__first__"), 0, 1, name + "__ones__")
     var positions = [Float](repeating: 0, count: phases * phases)
     for phase in 0..<phases {
@@ -152,7 +152,7 @@ extension KerasWriter {
     layer.params = parameters
     layer.weightParams = try cell.weights()
     layer.reverseInput = path.isReversed
-    // Blocks without a state start with zeros.
+    // Blocks that hold no state start with zeros.
     let zero = affine(initial[0], 0, 0, name + "__zero__")
     let first = joined(
       cell.blocks.indices.map { block in
@@ -168,7 +168,7 @@ extension KerasWriter {
       block(blobs[2], state, "\(name)__state_\(index)__")
     }
     guard path.returnsSequences else { return (block(blobs[0], cell.states[0], name), states) }
-    // The last phase of each step.
+    // Selects the last phase of each step.
     var result = all
     result.blob = block(blobs[0], cell.states[0], name + "__all__")
     result.shape[2] = cell.units

@@ -1,12 +1,12 @@
 import CoreMLModel
 import TensorCore
 
-/// Settings shared by the cells of recurrent layers.
+/// Settings that all recurrent cells share.
 struct RecurrentSettings: Sendable {
   let units: Int
   let activation: ActivationFunction
   let hasBias: Bool
-  /// Nil if Core ML's recurrent layers lack the function.
+  /// The activation; nil if Core ML's recurrent layers lack it.
   let nativeActivation: Activation?
 
   var isUnbounded: Bool { nativeActivation?.isUnbounded == true }
@@ -19,12 +19,12 @@ struct RecurrentSettings: Sendable {
   }
 }
 
-/// How a layer processes a sequence and what it returns.
+/// The direction of a recurrent layer, and what it returns.
 struct RecurrentPath: Sendable {
   let returnsSequences: Bool
   let returnsState: Bool
   var isReversed: Bool
-  /// Whether the output at steps that do not count is 0 instead of the previous step's.
+  /// Whether masked steps output 0 instead of repeating the previous output.
   var zeroesIgnored: Bool
 
   init(_ configuration: LayerConfiguration) throws {
@@ -50,7 +50,7 @@ struct RecurrentPath: Sendable {
 }
 
 extension LayerConfiguration {
-  /// The function of a gate or of a state.
+  /// The activation of a gate or a state.
   func recurrentActivation(_ names: String..., default standard: String) throws
     -> ActivationFunction
   {
@@ -60,7 +60,7 @@ extension LayerConfiguration {
 }
 
 extension ActivationFunction {
-  /// The function for Core ML's recurrent layers, with its parameters written out.
+  /// The activation for Core ML's recurrent layers, with explicit parameters.
   func native(_ version: KerasVersion) -> Activation? {
     switch self {
     case .linear: return Activation(.linear(alpha: 1, beta: 0))
@@ -79,12 +79,12 @@ extension ActivationFunction {
   }
 }
 
-/// The function of gates in Core ML's recurrent layers.
+/// The activation of gates in Core ML's recurrent layers.
 struct GateFunction: Sendable {
-  /// Nil if Core ML lacks the function.
+  /// The activation; nil if Core ML lacks it.
   let activation: Activation?
-  /// The factor for the gates' weights: Keras 3's hard sigmoid of x, x / 6 + 0.5, equals that of
-  /// earlier versions, 0.2x + 0.5, for 5x / 6.
+  /// The factor for the gates' weights: Keras 3's hard sigmoid of x, x / 6 + 0.5, equals the
+  /// earlier hard sigmoid, 0.2x + 0.5, of 5x / 6.
   let scale: Float
 
   init(_ function: ActivationFunction, _ version: KerasVersion) {
@@ -98,19 +98,19 @@ struct GateFunction: Sendable {
   }
 }
 
-/// The gates' weights of a recurrent layer.
+/// The weights of a recurrent layer's gates.
 struct GateWeights {
   /// One matrix `[units, inputs]` per gate.
   var input: [FloatValues]
   /// One matrix `[units, units]` per gate.
   var recurrent: [FloatValues]
-  /// Empty if there is no bias.
+  /// One vector per gate; empty if there is no bias.
   var bias: [FloatValues] = []
-  /// A bias added to the recurrent part; empty if there is none.
+  /// Biases of the recurrent products; empty if there are none.
   var recurrentBias: [FloatValues] = []
   var inputSize: Int
 
-  /// The weights of a gate in Core ML's form.
+  /// The weights of one gate in Core ML's form.
   func native(_ gate: Int) -> RecurrentWeights {
     RecurrentWeights(
       Weights(input[gate]), Weights(recurrent[gate]), bias.isEmpty ? nil : Weights(bias[gate]))
@@ -119,16 +119,16 @@ struct GateWeights {
   /// How a layer stores its weights.
   enum Storage {
     case keras
-    /// With a bias for the recurrent part: `[2, gates · units]`.
+    /// With a separate bias for the recurrent part: `[2, gates · units]`.
     case twoBiases
-    /// In CuDNN's form: each matrix transposed in place, and both biases in one vector.
+    /// In cuDNN's form: matrices transposed in place, and both biases in one vector.
     case cuDNN
   }
 
-  /// Reads the weights of the gates, which Keras 2 stores side by side in `kernel`,
-  /// `recurrent_kernel` and `bias`, and Keras 1 gate by gate.
+  /// Reads the weights of the gates. Keras 2 concatenates the gates in `kernel`, `recurrent_kernel`
+  /// and `bias`; Keras 1 stores them separately.
   ///
-  /// - Parameter names: Keras 1's letters, in the order of the gates in the result.
+  /// - Parameter names: Keras 1's letters for the gates, in the order of the result.
   init(
     _ call: LayerCall, units: Int, hasBias: Bool, gates names: [String], inputs channels: Int?,
     prefix: String = "", storage: Storage = .keras
@@ -165,8 +165,8 @@ struct GateWeights {
     }
   }
 
-  /// The blocks of `[rows, count · units]` as `[units, rows]` each. A block that is transposed in
-  /// place stores `[units, rows]` in the space of `[rows, units]`.
+  /// Splits `[rows, count · units]` into matrices `[units, rows]`. A block that is transposed in
+  /// place stores `[units, rows]` in the memory of `[rows, units]`.
   private static func blocks(
     _ values: FloatValues, _ units: Int, _ count: Int, isTransposed: Bool
   ) throws -> [FloatValues] {
@@ -189,7 +189,7 @@ struct GateWeights {
     }
   }
 
-  /// The weights, with those of some gates multiplied by a factor.
+  /// The weights, with those of the given gates multiplied by a factor.
   func scaled(_ gates: [Int], by factor: Float) throws -> GateWeights {
     guard factor != 1 else { return self }
     func scaled(_ values: [FloatValues]) throws -> [FloatValues] {
@@ -205,7 +205,7 @@ struct GateWeights {
     return result
   }
 
-  /// Computes the gates' products with the input, in the given `order`, and then `step`.
+  /// Computes the gates' products with the input in the given `order`, and then runs `step`.
   func steps(_ order: [Int]? = nil, _ step: @escaping RecurrentSteps.Step) throws -> RecurrentSteps
   {
     let order = order ?? Array(input.indices)
@@ -219,7 +219,7 @@ struct GateWeights {
       }, step: step)
   }
 
-  /// Sums the two biases of each gate that has both, if nothing comes between them.
+  /// Adds the recurrent biases to the others, if nothing separates the two products.
   mutating func mergeBiases() throws {
     for (gate, other) in recurrentBias.enumerated() {
       bias[gate] = FloatValues(try zip(bias[gate].array(), other.array()).map(+))
@@ -227,7 +227,7 @@ struct GateWeights {
     recurrentBias = []
   }
 
-  /// The matrices or vectors of some gates, stacked.
+  /// The concatenated matrices or vectors of some gates.
   static func stacked(_ values: [FloatValues]) throws -> Weights {
     var all: [Float] = []
     all.reserveCapacity(try computedCount([values.reduce(0) { $0 + $1.count }]))
@@ -235,7 +235,7 @@ struct GateWeights {
     return Weights(all)
   }
 
-  /// Slots of a layer: three for Keras 2, three per gate for Keras 1.
+  /// The weight slots of a layer: three in Keras 2, three per gate in Keras 1.
   static func slots(
     _ configuration: LayerConfiguration, gates: [String], hasBias: Bool
   ) -> [WeightSlot] {

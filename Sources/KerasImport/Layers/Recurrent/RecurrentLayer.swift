@@ -2,7 +2,7 @@ import CoreMLModel
 import ImportSupport
 import TensorCore
 
-/// A unidirectional layer over a sequence: a cell and its path.
+/// A unidirectional recurrent layer: a cell and its path.
 struct RecurrentLayer: KerasLayer {
   static let classes =
     cells.flatMap { $0.classes } + [
@@ -19,12 +19,11 @@ struct RecurrentLayer: KerasLayer {
   let cell: any RecurrentCell
   var path: RecurrentPath
 
-  /// Maximum number of unrolled steps.
+  /// The maximum number of unrolled steps.
   private static let stepLimit = 4096
-  /// Maximum number of steps that are unrolled although Core ML has a layer, because its states are
-  /// clipped.
+  /// The maximum number of steps to unroll if Core ML has a layer but clips its states.
   private static let unclippedSteps = 256
-  /// Maximum number of weights in all unrolled steps.
+  /// The maximum number of weights in all unrolled steps.
   private static let weightLimit = 1 << 28
 
   init(_ configuration: LayerConfiguration) throws {
@@ -48,7 +47,7 @@ struct RecurrentLayer: KerasLayer {
     return [output] + (path.returnsState ? states : [])
   }
 
-  /// Names in the Core ML model.
+  /// Names of the layer and its states in the Core ML model.
   struct Names {
     var layer: String
     /// The states are `NAME_h_in` and `NAME_h_out`.
@@ -58,7 +57,7 @@ struct RecurrentLayer: KerasLayer {
 
   /// Adds the layer.
   ///
-  /// - Parameter initial: blobs of the initial states; if nil, they are optional inputs of the
+  /// - Parameter initial: the blobs of the initial states; nil makes them optional inputs of the
   ///   model, as in coremltools.
   func add(
     _ input: KerasTensor, _ weights: CellWeights, _ names: Names, initial: [String]?,
@@ -113,12 +112,12 @@ struct RecurrentLayer: KerasLayer {
     )
   }
 
-  /// Whether it is unrolled only because Core ML's layer clips its states.
+  /// Whether the layer is unrolled only because Core ML's layer clips its states.
   func unclips(_ input: KerasTensor, _ call: LayerCall) -> Bool {
     cell.isClipped && Self.canUnroll(input, call) && (input.shape[1] ?? 0) <= Self.unclippedSteps
   }
 
-  /// Says that Core ML's layer clips the states, if it does.
+  /// Adds a note if Core ML's layer clips the states.
   func noteClip(_ call: LayerCall, _ network: inout KerasWriter) {
     guard cell.isClipped else { return }
     network.notes.append(
@@ -127,7 +126,7 @@ struct RecurrentLayer: KerasLayer {
         + "can set, it is unrolled and exact")
   }
 
-  /// Whether the steps can be unrolled in a file of reasonable size.
+  /// Whether the file stays reasonably small if the steps are unrolled.
   private static func canUnroll(_ input: KerasTensor, _ call: LayerCall) -> Bool {
     guard let count = input.shape[1], !input.isShapeAssumed, count <= stepLimit else {
       return false
@@ -136,7 +135,7 @@ struct RecurrentLayer: KerasLayer {
     return stored <= weightLimit / count
   }
 
-  /// Writes each step as separate layers, one after the other.
+  /// Adds separate layers for each step.
   private func unrolled(
     _ input: KerasTensor, _ weights: CellWeights, _ names: Names, _ initial: [String],
     isInitialGiven: Bool, _ call: LayerCall, _ network: inout KerasWriter
@@ -170,7 +169,7 @@ struct RecurrentLayer: KerasLayer {
       var next = try steps.step(row(rows, "x"), states, name, &network)
       var output = next[cell.outputState]
       if let mask {
-        // Steps that do not count leave the states unchanged.
+        // Masked steps leave the states unchanged.
         let counts = row(mask, "mask")
         next = zip(next, states).enumerated().map { index, pair in
           let change = network.difference(pair.0, pair.1, "\(name)change_\(index)")
@@ -201,7 +200,7 @@ struct RecurrentLayer: KerasLayer {
 }
 
 extension LayerCall {
-  /// The sequence for a recurrent layer, and its initial states if given.
+  /// The input sequence of a recurrent layer, and its initial states if there are any.
   func sequence(
     _ network: inout KerasWriter, states: Int
   ) throws -> (input: KerasTensor, initial: [String]?) {

@@ -46,7 +46,7 @@ struct SimpleRNNCell: RecurrentCell {
     return layer
   }
 
-  /// Blocks S = tanh(W·x + R·h + b) + 1 and H = S − 1, one after the other.
+  /// Computes S = tanh(W·x + R·h + b) + 1 and H = S − 1 in sequence.
   func phased(_ weights: CellWeights) throws -> PhasedCell? {
     guard settings.nativeActivation?.function == .tanh else { return nil }
     let gates = try gates(weights)

@@ -3,7 +3,7 @@ import CoreMLModel
 import ImportSupport
 import TensorCore
 
-/// Stacked cells: the output of each is the input of the next.
+/// Stacked cells, each of which receives the previous cell's output.
 struct StackedRNNCells: RecurrentCell {
   static let classes: [SourceLayer] = []
 
@@ -33,7 +33,7 @@ struct StackedRNNCells: RecurrentCell {
     }
   }
 
-  /// Core ML has no layer with several cells.
+  /// Nil, since no Core ML layer has several cells.
   func native(
     _ weights: CellWeights, _ path: RecurrentPath, _ network: KerasWriter
   ) -> (any LayerParameters)? { nil }

@@ -1,12 +1,12 @@
 import CoreMLModel
 import ImportSupport
 
-/// All axes except the batch merged into one, in Keras's order.
+/// Merges all axes except the batch into one, in Keras's order.
 struct FlattenLayer: KerasLayer {
   static let classes = [SourceLayer](
     "Flatten", becomes: "flatten; a reshape for volumes", options: "`data_format`")
 
-  /// Whether Keras moves the first axis after the others first, of a tensor of any rank.
+  /// Whether Keras first moves axis 1 to the end, for any rank.
   private let swapsChannels: Bool
 
   init(_ configuration: LayerConfiguration) throws {
@@ -30,7 +30,7 @@ struct FlattenLayer: KerasLayer {
         return [try network.reshaped(input, to: [count], preferred: call.preferredImage, call)]
       }
       if input.layout == .sequence {
-        // Moves T to H, so that H, W, C is Keras's order.
+        // Moves the sequence to the height, so that H, W, C is Keras's order.
         var permute = Permute()
         permute.axis = [2, 1, 0, 3]
         input.blob = network.add(

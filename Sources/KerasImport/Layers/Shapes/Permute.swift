@@ -27,7 +27,7 @@ struct PermuteLayer: KerasLayer {
     var output = input
     output.shape = [input.shape[0]] + axes.map { input.shape[$0] }
     let moved = TensorLayout(axes: axes.map { input.layout.axes[$0 - 1] })
-    // An image keeps the axes of its layout.
+    // The output has the input's layout.
     output.layout = input.layout
     output.blob = network.add(
       call.name, Permute().with(\.axis, moved.permutation(to: output.layout)), [input.blob])
@@ -35,7 +35,7 @@ struct PermuteLayer: KerasLayer {
   }
 }
 
-/// A vector as a sequence of `n` equal steps.
+/// Repeats a vector `n` times, as the steps of a sequence.
 struct RepeatVector: KerasLayer {
   static let classes = [SourceLayer("RepeatVector", becomes: "sequenceRepeat")]
 

@@ -17,12 +17,12 @@ extension TensorLayout {
 }
 
 extension KerasWriter {
-  /// The same elements in Keras's order with other sizes, without the batch; −1 for an unknown
+  /// Reshapes the elements, in Keras's order, to sizes that exclude the batch; −1 is an unknown
   /// size.
   ///
   /// - Parameters:
-  /// - preferred: the image layout that the layers downstream prefer.
-  /// - name: the layer's name, if it differs from the call's.
+  ///   - preferred: the image layout that the layers downstream prefer.
+  ///   - name: the layer's name, if it differs from the call's.
   mutating func reshaped(
     _ tensor: KerasTensor, to sizes: [Int],
     preferred: LayerConfiguration.DataFormat = .channelsFirst, name: String? = nil,
@@ -63,7 +63,7 @@ extension KerasWriter {
       reshape.targetShape = isTargetFirst ? [1] + sizes : [1, sizes[2], sizes[0], sizes[1]]
     }
     // The channel-last mode reads and writes H, W, C. If only one side is in that order, the other
-    // must have a layout for which both orders agree.
+    // one needs a layout for which both orders are the same.
     if input.layout.axes.count == 3, input.layout != .image, input.layout != .imageChannelsFirst {
       input = relaid(input, to: .image, for: name)
     }
@@ -83,7 +83,7 @@ extension KerasWriter {
   }
 }
 
-/// Other sizes for the same elements in Keras's order; one size may be −1.
+/// Reshapes the elements in Keras's order; one size may be −1.
 struct ReshapeLayer: KerasLayer {
   static let classes = [SourceLayer](
     "Reshape", becomes: "reshape", options: "`target_shape`, with one −1",
@@ -121,12 +121,12 @@ struct ReshapeLayer: KerasLayer {
     return try resolved(count, call)
   }
 
-  /// The shape, without the batch, that an item gets.
+  /// The shape of the result without the batch.
   func sizes(ofEach item: KerasTensor, _ call: LayerCall) throws -> [Int] {
     try resolved(item, call)
   }
 
-  /// The shape of so many elements.
+  /// The shape of the result for `count` elements.
   private func resolved(_ count: Int, _ call: LayerCall) throws -> [Int] {
     let known = try checkedProduct(target.filter { $0 > 0 }, limit: Limits.tensorElements)
     let isOpen = target.contains(-1)

@@ -4,13 +4,13 @@ import Formulas
 import ImportSupport
 import TensorCore
 
-/// A layer of Keras 3 whose weights are whole numbers with scales or numbers of 8 bits, or that has
-/// LoRA's pair of matrices beside its own. The inputs of an int8 layer are rounded as well, to 127
-/// steps of each vector, those of a float8 layer to numbers of 8 bits.
+/// A layer of Keras 3 with quantized weights (int8, int4 or float8) or with LoRA's pair of
+/// matrices. The inputs of an int8 layer are rounded to 127 steps per vector, those of a float8
+/// layer to float8.
 struct QuantizedLayer: KerasLayer {
   static let classes: [SourceLayer] = []
   static let maskPolicy = MaskPolicy.decides
-  /// The file has more arrays than the layer without quantization.
+  /// Quantized layers store more arrays.
   static let hasKnownWeights = false
 
   private static let products: Set<String> = ["Dense", "EinsumDense"]
@@ -19,10 +19,10 @@ struct QuantizedLayer: KerasLayer {
 
   private let inner: any KerasLayer
   private let configuration: LayerConfiguration
-  /// `int8`, `int4`, `float8`, or nil with LoRA alone.
+  /// `int8`, `int4` or `float8`; nil if the layer only has LoRA.
   private let mode: String?
   private let isTable: Bool
-  /// Whether it is inside TimeDistributed, with which Keras multiplies by the codes themselves.
+  /// Whether it is inside TimeDistributed, where Keras multiplies by the codes without scales.
   private let isStep: Bool
   private let roundsInput: Bool
   private let epsilon: Double
@@ -33,13 +33,13 @@ struct QuantizedLayer: KerasLayer {
     return !(fields["lora_rank"] ?? .null).isNull || mode(fields) != nil
   }
 
-  /// The configuration of a Dense layer for each step, which is one for all steps.
+  /// The configuration of a Dense layer inside TimeDistributed.
   private static func dense(in fields: JSONObject) -> JSONObject? {
     guard let layer = fields["layer"], layer["class_name"]?.string == "Dense" else { return nil }
     return layer["config"]?.object
   }
 
-  /// `int8`, `int4/128`, or another text that contains it.
+  /// `int8`, `int4/128`, or a string that contains one of them.
   private static func mode(_ fields: JSONObject) -> String? {
     guard let dtype = fields["dtype"] else { return nil }
     if let mode = dtype["config"]?["mode"]?.string { return mode }
@@ -51,7 +51,7 @@ struct QuantizedLayer: KerasLayer {
   init(_ configuration: LayerConfiguration) throws {
     var configuration = configuration
     isStep = configuration.kind == "TimeDistributed"
-    // Reads the field.
+    // The subscript records that the field `layer` has been read.
     if isStep, configuration["layer"] != nil, let fields = Self.dense(in: configuration.fields) {
       configuration = LayerConfiguration(
         name: configuration.name, className: "Dense", fields: fields,
@@ -147,7 +147,7 @@ struct QuantizedLayer: KerasLayer {
     guard rounds, let change else {
       return try policy.applied(to: part(inner, input, call.name), of: call.inputs, call.version)
     }
-    // LoRA's product takes the inputs as they are.
+    // LoRA's product uses unrounded inputs.
     var linear = configuration
     linear.fields["activation"] = .null
     let sums = try part(type(of: inner).init(linear), input, call.name + "__rounded__")
@@ -159,7 +159,7 @@ struct QuantizedLayer: KerasLayer {
     return policy.applied(to: [result], of: call.inputs, call.version)
   }
 
-  /// The arrays by Keras's names: a `.keras` file numbers them.
+  /// The arrays by Keras's names; a `.keras` file only numbers them.
   private func named(_ call: LayerCall) throws -> [String: FloatValues] {
     var names = inner.weights.map(\.name)
     let main = names.first ?? ""
@@ -221,8 +221,8 @@ struct QuantizedLayer: KerasLayer {
     return FloatValues(codes).shaped(try kernelShape(shape, call))
   }
 
-  /// Codes that share bytes, the first in the lower half: two of a row, or of a column of a reversed
-  /// table.
+  /// Unpacks pairs of codes that share a byte, the first one in the lower half: neighbors in a row,
+  /// or in a column of a reversed table.
   private func unpacked(
     _ bytes: [Float], _ stored: [Int], _ name: String, _ scales: [Int], _ call: LayerCall
   ) throws -> (codes: [Float], shape: [Int]) {
@@ -242,8 +242,8 @@ struct QuantizedLayer: KerasLayer {
     return (codes, shape)
   }
 
-  /// The shape of a kernel that the file has as a matrix: the sizes of its letters' axes in the input
-  /// and in `output_shape`.
+  /// The kernel's shape, for a file that stores a matrix: the sizes of its letters' axes in the
+  /// input and in `output_shape`.
   private func kernelShape(_ shape: [Int], _ call: LayerCall) throws -> [Int] {
     guard mode == "int4", configuration.kind == "EinsumDense" else { return shape }
     let (input, kernel, output) = try equation()
@@ -261,7 +261,7 @@ struct QuantizedLayer: KerasLayer {
     return sizes
   }
 
-  /// For each element of a kernel, the index of its output, which has a scale of its own.
+  /// For each kernel element, the index of its output, which determines its scale.
   private func outputs(_ shape: [Int], _ call: LayerCall) throws -> [Int] {
     let count = shape.reduce(1, *)
     guard configuration.kind == "EinsumDense" else { return (0..<count).map { $0 % shape[1] } }
@@ -294,7 +294,7 @@ struct QuantizedLayer: KerasLayer {
     return (parts[0], parts[1], parts[2])
   }
 
-  /// LoRA's product of two matrices.
+  /// The product of LoRA's two matrices.
   private func change(
     _ main: String, _ values: [String: FloatValues], _ kernel: FloatValues?, _ call: LayerCall
   ) throws -> FloatValues? {
@@ -316,8 +316,8 @@ struct QuantizedLayer: KerasLayer {
     return FloatValues(product).shaped(kernel.shape)
   }
 
-  /// round(s · x) / s with s = 127 / (max |x| + ε), over the axes that the product sums; for float8
-  /// the nearest of its numbers to x / s, times the stored s.
+  /// round(s · x) / s with s = 127 / (max |x| + ε), over the axes that the product sums; for
+  /// float8, x / s rounded to float8, times the stored s.
   private func rounded(
     _ call: LayerCall, _ values: [String: FloatValues], _ network: inout KerasWriter
   ) throws -> KerasTensor {
@@ -328,7 +328,7 @@ struct QuantizedLayer: KerasLayer {
         throw call.error("weight 'inputs_scale' is missing from the file")
       }
       let scaled = "maximum(-448, minimum(448, x / \(scale)))"
-      // A number has four digits; those below 2⁻⁶ have the digits of 2⁻⁶.
+      // Four significant bits; below 2⁻⁶, the step is that of 2⁻⁶.
       let step =
         "pow(2, maximum(floor(log(maximum(abs(\(scaled)), 0.015625)) / 0.6931471805599453), -6) - 3)"
       let formula = LayerFormula(

@@ -2,13 +2,13 @@ import CoreMLModel
 import TensorCore
 
 extension Float {
-  /// The nearest number of four binary digits, the last of which is at least 2⁻⁹.
+  /// The nearest number with four significant bits, the last of which is at least 2⁻⁹.
   var roundedToFloat8: Float { rounded(digits: 3, least: -6) }
 
-  /// The nearest number of eight binary digits.
+  /// The nearest number with eight significant bits.
   var roundedToBFloat16: Float { rounded(digits: 7, least: -126) }
 
-  /// The nearest number with so many binary digits behind the first, whose exponent is at least `least`.
+  /// The nearest number with `digits` bits after the first, and an exponent of at least `least`.
   private func rounded(digits: Int, least: Int) -> Float {
     guard isFinite else { return self }
     let step = Float(sign: .plus, exponent: max(Int(exponent), least) - digits, significand: 1)
@@ -17,7 +17,7 @@ extension Float {
 }
 
 extension Weights {
-  /// Replaces values that are codes with a scale and a zero for each row by these; leaves others.
+  /// Stores the weights as codes if one scale and one zero point per row reproduce them.
   mutating func store(bits: Int, scales: [Float], zeros: [Float]?) throws {
     let values = try floatValue.array()
     let (rows, limit) = (scales.count, Float(1 << bits))

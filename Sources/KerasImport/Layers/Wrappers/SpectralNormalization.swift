@@ -1,6 +1,6 @@
 import ImportSupport
 
-/// A layer whose kernel was divided by its largest singular value during training.
+/// A wrapped layer whose kernel was divided by its largest singular value during training.
 struct SpectralNormalization: KerasLayer {
   static let classes = [SourceLayer](
     "SpectralNormalization", becomes: "the wrapped layer: the stored kernel is already normalized"

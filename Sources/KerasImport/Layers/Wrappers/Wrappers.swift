@@ -9,7 +9,7 @@ struct TimeDistributed: KerasLayer {
     options: "`layer`, also a model; recurrent layers inside become \(SourceLayer.unrolled)",
     refused: "inner layers that return sequences of sequences")
   static let maskPolicy = MaskPolicy.decides
-  /// The field of the wrappers around the layers of a model that is applied to each step.
+  /// A field that marks the wrappers of the layers in a model that is applied to each step.
   static let isInModel = "is_in_model"
 
   private let inner: any KerasLayer
@@ -23,13 +23,13 @@ struct TimeDistributed: KerasLayer {
 
   var weights: [WeightSlot] { inner.weights }
 
-  /// Layers that an additional axis does not affect.
+  /// Layers that work with any number of axes.
   private static let elementwise = Set(
     [
       Dense.classNames, ActivationLayer.classNames, RectifierLayer.classNames, ReLU.classNames,
       Dropout.classNames,
     ].joined())
-  /// Layers that process the width, and those for which it may be any axis.
+  /// Layers that work along the width, and layers for which the width may be any axis.
   private static let stepwise = Set(
     [
       Conv.classNames, SeparableConv.classNames, DepthwiseConv.classNames,
@@ -37,7 +37,7 @@ struct TimeDistributed: KerasLayer {
       ZeroPadding.classNames, Cropping.classNames, UpSampling.classNames,
     ].joined().filter { $0.contains("1D") } + merging + FlattenLayer.classNames
       + BatchNormalization.classNames)
-  /// Layers of several inputs.
+  /// Layers with several inputs.
   private static let merging =
     ElementwiseMergeLayer.classNames + SubtractLayer.classNames + ConcatenateLayer.classNames
   private static let stepLimit = 1024
@@ -48,8 +48,8 @@ struct TimeDistributed: KerasLayer {
     let given = call.inputs.first?.mask
     return outputs.map { output in
       var output = output
-      // Keras 3 and Keras before 2.2 keep the mask of the input. Between them, the mask is that of
-      // the layer; where it has none, a step counts if anything in it does.
+      // Keras 3 and Keras before 2.2 keep the input's mask. Versions between them use the inner
+      // layer's mask; if it has none, a step is valid if any element in it is.
       if !isInModel {
         if call.version.isAtLeast(3, 0) || !call.version.masksSteps {
           output.mask = given
@@ -65,7 +65,7 @@ struct TimeDistributed: KerasLayer {
   private func converted(
     _ call: LayerCall, into network: inout KerasWriter
   ) throws -> [KerasTensor] {
-    // Each element is looked up or masked, whatever the axes.
+    // Embeddings and masks work with any axes.
     if (EmbeddingLayer.classNames + MaskingLayer.classNames).contains(innerClass) {
       return try inner.convert(call, into: &network)
     }
@@ -100,7 +100,7 @@ struct TimeDistributed: KerasLayer {
     return try network.stepwise(inner, call.with(name: call.name, inputs: inputs))
   }
 
-  /// Applies the layer separately to each step of a sequence of sequences.
+  /// Applies the layer to each step of a sequence of sequences separately.
   private func unrolled(
     _ input: KerasTensor, _ call: LayerCall, _ network: inout KerasWriter
   ) throws -> [KerasTensor] {
@@ -144,7 +144,7 @@ struct TimeDistributed: KerasLayer {
 }
 
 extension LayerConfiguration {
-  /// The layer inside a wrapper, and its class.
+  /// The layer inside a wrapper, and its class name.
   func wrappedLayer() throws -> (any KerasLayer, String) {
     guard let (_, json) = field("layer"), let innerClass = json["class_name"]?.string else {
       throw missing(["layer"])

@@ -1,7 +1,7 @@
 import ByteFormats
 import TensorCore
 
-/// Classes of Keras as source files call them.
+/// Keras's classes by the names that source files use.
 enum KerasClass {
   private static let others: [String: String] = [
     "Module": "Layer", "MaxPool1D": "MaxPooling1D", "MaxPool2D": "MaxPooling2D",
@@ -11,8 +11,8 @@ enum KerasClass {
     "Convolution1D": "Conv1D", "Convolution2D": "Conv2D", "Conv2DTransposed": "Conv2DTranspose",
   ]
 
-  /// The class of layers at a path such as `keras.layers.Dense`; `Layer` and `Model` for the bases of
-  /// all.
+  /// The layer class at a path such as `keras.layers.Dense`; `Layer` and `Model` are the base
+  /// classes.
   static func name(_ path: String) -> String? {
     let parts = path.split(separator: ".").map(String.init)
     guard let first = parts.first, let last = parts.last,
@@ -26,7 +26,7 @@ enum KerasClass {
     return name
   }
 
-  /// A class's arguments in their order, with what Keras uses if one is missing.
+  /// The fields of a class from its arguments, with Keras's defaults.
   static func fields(
     _ className: String, _ values: [JSONValue], _ named: [(name: String, value: JSONValue)]
   ) throws -> JSONObject {
@@ -61,7 +61,7 @@ enum KerasClass {
     return table
   }()
 
-  /// Classes | arguments in their order up to where versions of Keras differ.
+  /// Classes | arguments in order, as far as all versions of Keras agree.
   private static let lines = """
     Dense | units activation use_bias=true
     Conv1D Conv2D Conv3D | filters kernel_size strides=1 padding=valid

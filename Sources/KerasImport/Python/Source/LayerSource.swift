@@ -4,14 +4,14 @@ import ImportSupport
 import PythonSource
 import TensorCore
 
-/// The source files of layers.
+/// The source files that define layers.
 struct PythonFiles: Sendable {
   let files: [(path: String, module: PythonModule)]
   /// The files that define a class.
   private let places: [String: [String]]
 
   init(_ paths: [String]) throws {
-    // Of equal files, one.
+    // Identical files count once.
     var seen: Set<[UInt8]> = []
     self.init(
       try paths.compactMap { path in
@@ -30,8 +30,8 @@ struct PythonFiles: Sendable {
     places = Dictionary(classes) { $0 + $1 }
   }
 
-  /// A class of layers that one of the files defines. It comes before Keras's class of the same
-  /// name, as `custom_objects` do, unless the network's file says that its class is Keras's.
+  /// The layer's class, if one of the files defines it. Like `custom_objects`, it takes precedence
+  /// over Keras's class of the same name, unless the model states that the class is Keras's.
   func source(of layer: ModelDefinition.Layer) throws -> LayerSource? {
     let name = StoredIdentity.plainName(layer.className)
     guard !layer.isOfKeras, !layer.isInput, let found = places[name] else { return nil }
@@ -43,7 +43,7 @@ struct PythonFiles: Sendable {
   }
 }
 
-/// A layer whose class is followed as its source says.
+/// A layer whose class is interpreted from its source.
 struct LayerSource: Sendable {
   let files: PythonFiles
   let path: String
@@ -54,7 +54,7 @@ struct LayerSource: Sendable {
 
   typealias Result = (outputs: [KerasTensor], tensors: PythonTensors)
 
-  /// What the layer's `call` gives. Its structure is followed first, which says where its weights are.
+  /// The result of the layer's `call`. A first pass finds the structure, and thus the weights.
   func convert(_ call: LayerCall, into network: KerasWriter) throws -> Result {
     try call.require(!call.arguments.isTraining, unsupported: "it is called with training=True")
     var planned = call
@@ -90,7 +90,7 @@ struct LayerSource: Sendable {
         } ?? machine.make(type, [], configuration)
       guard case .object(let object) = made else { throw PythonMachine.malformed }
       var positional = try call.arguments.positional.map { try symbol($0, symbols) }
-      // A list of one tensor is how files state a tensor.
+      // Files store a single tensor as a list of one tensor.
       if positional.count == 1, case .list(let list) = positional[0], list.elements.count == 1 {
         positional = list.elements
       }
@@ -139,7 +139,7 @@ struct LayerSource: Sendable {
     }
   }
 
-  /// Follows `__init__` alone, and says whether the layer keeps leading axes.
+  /// Interprets only `__init__`, and returns whether the layer keeps leading axes.
   func make() throws -> Bool {
     let machine = machine(nil)
     let type = try definition(machine)
@@ -151,8 +151,8 @@ struct LayerSource: Sendable {
     return try keeps.map(machine.truth) ?? false
   }
 
-  /// The masks of the inputs, and what `call` gets as `mask`: Keras 3 gives a list of masks for a list
-  /// of tensors even if it has none.
+  /// The masks of the inputs, and the `mask` argument of `call`: for a list of tensors, Keras 3
+  /// passes a list even if there are no masks.
   private func masks(
     _ type: PythonClass, _ positional: [PythonSymbol], _ tensors: PythonTensors,
     _ machine: PythonMachine
@@ -192,8 +192,8 @@ struct LayerSource: Sendable {
     return (hasAny || isList && tensors.call.version.isAtLeast(3, 0) ? all : nil, all)
   }
 
-  /// Gives outputs without a mask what `compute_mask` says, which passes the masks of the inputs on if
-  /// the class does not define it.
+  /// Gives outputs without a mask the result of `compute_mask`; if the class does not define it,
+  /// the inputs' masks are passed on.
   private func mask(
     _ outputs: inout [KerasTensor], _ object: PythonObject, _ type: PythonClass,
     _ inputs: [PythonSymbol], _ masks: PythonSymbol, _ machine: PythonMachine
@@ -217,7 +217,7 @@ struct LayerSource: Sendable {
     }
   }
 
-  /// The stored configuration as `__init__` takes it.
+  /// The stored configuration as arguments of `__init__`.
   private func arguments(
     _ type: PythonClass, _ machine: PythonMachine
   ) throws -> PythonMachine.Keywords {

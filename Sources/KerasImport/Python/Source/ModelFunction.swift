@@ -3,7 +3,7 @@ import ImportSupport
 import PythonSource
 import TensorCore
 
-/// A function of a source file that builds a network, such as `model.py:build_model(width=32)`.
+/// A function in a source file that builds a network, such as `model.py:build_model(width=32)`.
 struct ModelFunction {
   let path: String
   private let call: String
@@ -21,7 +21,7 @@ struct ModelFunction {
 
   /// The model that the function returns.
   ///
-  /// - Parameter files: the file of the function is the first.
+  /// - Parameter files: the source files; the first one defines the function.
   func model(_ files: PythonFiles, version: KerasVersion) throws -> ModelDefinition {
     let machine = PythonMachine()
     machine.scopes = files.files.map { PythonScope($0.path, $0.module) }
@@ -52,7 +52,7 @@ struct ModelFunction {
       }
       throw PythonMachine.unsupported("\(self.call) does not return a Model or Sequential")
     } catch let error as ModelError {
-      // The file of the function stands before all messages.
+      // Messages already start with the path of the function's file.
       let place = machine.place.map {
         $0.hasPrefix(path + ", ") ? $0.dropFirst(path.count + 2) : $0[...]
       }
@@ -61,7 +61,7 @@ struct ModelFunction {
     }
   }
 
-  /// The function, and arguments that are literals.
+  /// The function, and its arguments, which are literals.
   private func parsed(
     _ scope: PythonScope
   ) throws -> (function: PythonExpression, arguments: [PythonArgument]) {

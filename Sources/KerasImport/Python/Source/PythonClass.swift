@@ -2,13 +2,13 @@ import ByteFormats
 import PythonSource
 import TensorCore
 
-/// A class of a source file.
+/// A class defined in a source file.
 final class PythonClass {
   let definition: PythonClassDefinition
   let scope: PythonScope
-  /// The class itself and those that it inherits from, in the order in which they are searched.
+  /// The class and its ancestors in method resolution order.
   private(set) var lineage: [PythonClass] = []
-  /// The classes of libraries behind these.
+  /// The library classes that these classes inherit from.
   private(set) var roots: [String] = []
   private var members: [String: Member] = [:]
 
@@ -52,7 +52,7 @@ final class PythonClass {
     }
   }
 
-  /// Python's order: each class before those that it inherits from, bases as they are written.
+  /// Python's method resolution order: a class comes before its ancestors, and bases stay in order.
   private static func merged(_ lists: [[PythonClass]]) throws -> [PythonClass] {
     var lists = lists.filter { !$0.isEmpty }
     var result: [PythonClass] = []
@@ -67,7 +67,7 @@ final class PythonClass {
     return result
   }
 
-  /// The class of Keras's layers that it is one of; `Layer` if of none in particular.
+  /// The Keras layer class that it inherits from; `Layer` for a custom layer.
   func layerClass() throws -> String? {
     guard let root = roots.first else { return nil }
     guard let name = KerasClass.name(root) else {
@@ -76,7 +76,7 @@ final class PythonClass {
     return name
   }
 
-  /// What a class binds to a name itself.
+  /// The member that the class itself defines.
   private func own(_ name: String, _ machine: PythonMachine) throws -> Member? {
     if let known = members[name] { return known }
     var found: Member?
@@ -133,7 +133,7 @@ final class PythonClass {
     return false
   }
 
-  /// - Parameter after: a class of the lineage behind which the search starts.
+  /// - Parameter after: the class in the lineage after which the search starts.
   func member(
     _ name: String, after: PythonClass? = nil, _ machine: PythonMachine
   ) throws -> Member? {
@@ -143,21 +143,21 @@ final class PythonClass {
   }
 }
 
-/// An object of a class of a source file, or a layer of Keras that a source file makes.
+/// An instance of a class in a source file, or a Keras layer that a source file creates.
 final class PythonObject {
   let type: PythonClass?
-  /// In the order in which objects are made.
+  /// The number of the object, in order of creation.
   let number: Int
   private(set) var names: [String] = []
   private(set) var attributes: [String: PythonSymbol] = [:]
-  /// A layer of Keras that it is.
+  /// The class, if it is a Keras layer.
   var layerClass: String?
   var fields = JSONObject()
   var weights: [PythonWeight] = []
   var isBuilt = false
-  /// What its class was called with.
+  /// The arguments that its class was called with.
   var made: (positional: [PythonSymbol], keywords: PythonMachine.Keywords) = ([], [])
-  /// The tensors of a model that a function builds, and a Sequential's shape until it has them.
+  /// A model's inputs and outputs, and the input shape of a Sequential model that lacks them.
   var model: (inputs: [String], outputs: [String])?
   var inputShape: [Int?]?
 
@@ -169,7 +169,7 @@ final class PythonObject {
   subscript(name: String) -> PythonSymbol? {
     get { attributes[name] }
     set {
-      // Keras tracks a layer when it is set, not the None before it.
+      // Keras tracks a layer when the attribute is set to it, not when it is set to None before.
       if attributes[name]?.isNone ?? true {
         names.removeAll { $0 == name }
         names.append(name)
@@ -188,7 +188,7 @@ final class PythonObject {
   }
 }
 
-/// A weight that a layer's source makes.
+/// A weight that a layer's source creates.
 struct PythonWeight {
   let number: Int
   let name: String

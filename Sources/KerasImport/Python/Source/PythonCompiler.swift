@@ -2,22 +2,22 @@ import Formulas
 import PythonSource
 import TensorCore
 
-/// Writes a function's source as instructions of the machine.
+/// Compiles a function's source to instructions of the machine.
 struct PythonCompiler {
   let names: PythonNames
-  /// Variables of the functions around this one.
+  /// The variables of enclosing functions.
   let outer: Set<String>
   let dividesWhole: Bool
   var own: Set<String>
-  /// What a comprehension's variables are called.
+  /// The names given to the variables of comprehensions.
   var renamed: [String: String]
   var function: PythonFunction
   var position: PythonPosition
   var loops: [(start: Int, isIteration: Bool, breaks: [Int])] = []
-  /// Variables whose values calls and operators made.
+  /// Variables whose values are new objects, made by calls and operators.
   private var fresh: Set<String> = []
 
-  /// - Parameter outer: the variables of the functions around it.
+  /// - Parameter outer: the variables of enclosing functions.
   static func function(
     _ definition: PythonFunctionDefinition, outer: Set<String> = [],
     renamed: [String: String] = [:], dividesWhole: Bool
@@ -101,7 +101,7 @@ struct PythonCompiler {
     return function.code.variables.count - 1
   }
 
-  /// A variable that no source names.
+  /// A variable with a name that no source contains.
   mutating func hidden(_ name: String = "") -> String {
     let name = "\(name)·\(function.code.variables.count)"
     own.insert(name)
@@ -190,7 +190,7 @@ struct PythonCompiler {
     case .next:
       emit(loops.last.map { PythonOperation.jump($0.start) } ?? .refuse("it continues no loop"))
     case .raise(let error):
-      // The text of an error, if it has one.
+      // The message of the error, if there is one.
       if case .call(_, let arguments)? = error?.kind, arguments.count == 1 {
         switch arguments[0].value.kind {
         case .string, .formatted: try value(arguments[0].value)
@@ -279,7 +279,7 @@ struct PythonCompiler {
     }
   }
 
-  /// Calls of no effect on what a layer gives: losses, messages, checks.
+  /// Calls without effect on a layer's result: losses, messages and checks.
   static func isRemark(_ function: PythonExpression) -> Bool {
     let name: String
     switch function.kind {
@@ -316,7 +316,7 @@ struct PythonCompiler {
     case .element(let object, let index):
       try value(object)
       try value(index)
-      // An array is a value here, so that another variable must not be the same array.
+      // Arrays have value semantics here, so no other variable may refer to the array.
       if case .name(let name) = object.kind, case .local = place(name), fresh.contains(name) {
         emit(.replaceElement)
         store(name)

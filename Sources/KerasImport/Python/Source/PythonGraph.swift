@@ -2,9 +2,9 @@ import ByteFormats
 import Formulas
 import TensorCore
 
-/// The calls of layers and functions that a function makes, of which its models are parts.
+/// The calls of layers and functions in a function, from which its models are built.
 final class PythonGraph {
-  /// A layer, or a function that is an operation, with tensors under their names.
+  /// A call of a layer or an operation; tensors are identified by name.
   struct Step {
     var object: PythonObject?
     var className = "TFOpLambda"
@@ -20,14 +20,14 @@ final class PythonGraph {
       (self.inputs, self.outputs) = (inputs, outputs)
     }
 
-    /// An operation.
+    /// A call of an operation.
     init(_ function: String, _ arguments: CallArguments, _ inputs: [String], _ outputs: [String]) {
       fields["function"] = .string(function)
       (self.arguments, self.inputs, self.outputs) = (arguments, inputs, outputs)
     }
   }
 
-  /// What Keras counts as one node; a Lambda is all steps of its function.
+  /// A node in Keras's sense. A Lambda's node contains all steps of its function.
   final class Node {
     let object: PythonObject?
     var inputs: [String]
@@ -37,7 +37,7 @@ final class PythonGraph {
       (self.object, self.inputs) = (object, inputs)
     }
 
-    /// A function of a library: a class of layers, or an operation.
+    /// Adds a library function: a layer class or an operation.
     func add(
       _ className: String?, _ fields: JSONObject, _ arguments: CallArguments, _ inputs: [String],
       _ outputs: [PythonSymbol]
@@ -53,7 +53,7 @@ final class PythonGraph {
       if !outputs.isEmpty { steps.append(step) }
     }
 
-    /// The size of a tensor's batch, as an operation.
+    /// Adds the size of a tensor's batch as operations, and returns its name.
     func add(_ size: SymbolicSize, of tensor: String?) throws -> String {
       guard let tensor, size == .batch(times: 1) else {
         throw PythonMachine.unsupported("it uses an unknown size outside a layer")
@@ -66,7 +66,7 @@ final class PythonGraph {
       return batch
     }
 
-    /// The same for all calls of a layer.
+    /// Identifies all calls of the same layer.
     var operation: ObjectIdentifier {
       object.map { ObjectIdentifier($0) } ?? ObjectIdentifier(self)
     }
@@ -75,9 +75,9 @@ final class PythonGraph {
   private var nodes: [Node] = []
   private var producers: [String: Node] = [:]
   private var counts: [String: Int] = [:]
-  /// What is being recorded.
+  /// The node that is being recorded.
   var node: Node?
-  /// Whether only shapes are found out, as in a layer.
+  /// Whether nothing is recorded, because only shapes matter, as inside a layer.
   var isHidden = false
 
   func add(_ node: Node) {
@@ -87,7 +87,7 @@ final class PythonGraph {
 
   func nodes(of object: PythonObject) -> [Node] { nodes.filter { $0.object === object } }
 
-  /// As Keras names a layer without a name.
+  /// Keras's name for an unnamed layer.
   func name(_ kind: String, from start: Int = 0) -> String {
     let number = counts[kind, default: start]
     counts[kind] = number + 1
@@ -96,8 +96,8 @@ final class PythonGraph {
 
   // MARK: Models
 
-  /// The layers behind the outputs, with all their nodes, as `map_graph` of Keras orders them: those
-  /// that are farthest from the outputs first, then by when they are reached from the outputs.
+  /// The layers that lead to the outputs, with all their nodes, ordered as in Keras's `map_graph`:
+  /// by descending distance from the outputs, then in the order in which they are reached.
   func layers(from inputs: [String], to outputs: [String]) throws -> [[Node]] {
     var positions: [ObjectIdentifier: Int] = [:]
     var done: Set<ObjectIdentifier> = []

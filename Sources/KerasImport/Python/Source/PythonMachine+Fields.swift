@@ -3,7 +3,7 @@ import Formulas
 import TensorCore
 
 extension PythonMachine {
-  /// A value as configurations have it.
+  /// A value in the form that configurations use.
   func json(_ symbol: PythonSymbol) throws -> JSONValue {
     switch symbol {
     case .none: return .null
@@ -33,14 +33,14 @@ extension PythonMachine {
     throw Self.unsupported("a layer in it gets \(PythonText.text(symbol)) as an argument")
   }
 
-  /// Whether a function is that of Keras by the same name.
+  /// Whether a function is Keras's activation of the same name.
   private static func isActivation(_ path: String, _ name: String) -> Bool {
     path.hasPrefix("keras.activations.") || ["tf.tanh", "tf.sigmoid"].contains(path)
       || ["tf.nn." + name, "keras.backend." + name].contains(path)
         && KerasActivation(name, version: KerasVersion(text: "2.4.0", backend: nil)) != nil
   }
 
-  /// What only training needs.
+  /// Whether only training uses the function.
   static func isTraining(_ path: String) -> Bool {
     ["keras.initializers.", "keras.regularizers.", "keras.constraints.", "tf.initializers."]
       .contains { path.hasPrefix($0) } || path.hasSuffix("_initializer")

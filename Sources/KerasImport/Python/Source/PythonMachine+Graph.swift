@@ -5,20 +5,20 @@ import TensorCore
 extension PythonObject {
   var layerName: String { (self["_name"] ?? self["name"])?.string ?? className.lowercased() }
 
-  /// Whether it is a Sequential or functional model.
+  /// Whether the object is a Sequential or functional model.
   var isModel: Bool {
     type == nil && (layerClass == "Sequential" || layerClass == "Model") || model != nil
   }
 }
 
 extension PythonMachine {
-  /// The graph that calls are added to; nil inside a layer, and where no function builds a network.
+  /// The graph that records calls; nil inside a layer, or if no function builds a network.
   var graph: PythonGraph? {
     guard let graph = layers?.graph, !graph.isHidden else { return nil }
     return graph
   }
 
-  /// What `body` computes of tensors as one node.
+  /// Records everything that `body` computes from tensors as one node.
   func recorded(
     _ values: [PythonSymbol], of object: PythonObject? = nil, _ body: () throws -> PythonSymbol
   ) throws -> PythonSymbol {
@@ -32,7 +32,7 @@ extension PythonMachine {
     let made = Set(node.steps.flatMap(\.outputs))
     for name in node.steps.flatMap(\.inputs)
     where !made.contains(name) && !node.inputs.contains(name) { node.inputs.append(name) }
-    // A Lambda's last step has its name.
+    // The last step of a Lambda gets its name.
     if let object, !node.steps.isEmpty, node.steps.allSatisfy({ $0.object == nil }),
       graph.nodes(of: object).isEmpty
     {
@@ -51,7 +51,7 @@ extension PythonMachine {
     }
   }
 
-  /// The value with each calculation as a tensor that has a name.
+  /// The value with each computation replaced by a named tensor.
   func named(_ symbol: PythonSymbol) throws -> PythonSymbol {
     switch symbol {
     case .expression(let expression): return .expression(try settled(expression))
@@ -62,7 +62,7 @@ extension PythonMachine {
     return symbol
   }
 
-  /// What a calculation gives, one operation for each of its functions.
+  /// The result of a computation, with one operation per function.
   func operations(_ expression: Expression) throws -> Expression {
     guard let tensors, let node = graph?.node else { throw Self.malformed }
     var inputs: [String] = []
@@ -118,7 +118,7 @@ extension PythonMachine {
     return try operations(leaf)
   }
 
-  /// What a calculation gives outside layers; nil where it is not recorded.
+  /// The result of a computation outside layers; nil if nothing is recorded.
   func built(_ expression: Expression) throws -> Expression? {
     guard graph != nil else { return nil }
     return try recorded([.expression(expression)]) { .expression(try operations(expression)) }
@@ -172,7 +172,7 @@ extension PythonMachine {
     }
   }
 
-  /// The tensors that a layer gives, under names of their own.
+  /// The tensors that a layer returns, under new names.
   private func renamed(_ symbol: PythonSymbol) throws -> PythonSymbol {
     guard let tensors else { throw Self.malformed }
     if case .expression(let expression) = symbol {
@@ -184,7 +184,7 @@ extension PythonMachine {
     return .list(PythonList(try elements.map(renamed)))
   }
 
-  /// The configuration of a layer: what its class was called with.
+  /// The configuration of a layer: the arguments that its class was called with.
   func configuration(of object: PythonObject) throws -> JSONObject {
     guard let type = object.type, !object.isModel else {
       return object.isModel ? JSONObject() : object.fields
@@ -204,7 +204,7 @@ extension PythonMachine {
 }
 
 extension Expression.SliceItem {
-  /// As operations take it.
+  /// The item in the form that operations use.
   fileprivate var json: JSONValue {
     switch self {
     case .index(let index): .int(index)

@@ -1,9 +1,9 @@
 import ByteFormats
 import TensorCore
 
-/// The inputs and models of a function that builds a network.
+/// Inputs and models in a function that builds a network.
 extension PythonMachine {
-  /// Functions that make inputs and models; nil for others.
+  /// Functions that create inputs and models; nil for other functions.
   func model(
     _ path: String, _ positional: [PythonSymbol], _ keywords: Keywords
   ) throws -> PythonSymbol? {
@@ -35,7 +35,7 @@ extension PythonMachine {
     }
   }
 
-  /// Makes a functional model of an object; false without inputs and outputs.
+  /// Makes an object a functional model; returns false if inputs or outputs are missing.
   func connect(
     _ object: PythonObject, _ positional: [PythonSymbol], _ keywords: Keywords
   ) throws -> Bool {
@@ -68,7 +68,7 @@ extension PythonMachine {
     return .expression(result)
   }
 
-  /// Gives a layer the name that Keras does.
+  /// Gives a layer its name in Keras.
   func name(_ object: PythonObject) {
     guard let graph = layers?.graph, object["name"]?.string == nil, object["_name"] == nil else {
       return
@@ -81,7 +81,7 @@ extension PythonMachine {
     object["name"] = .string(graph.name(kind, from: start))
   }
 
-  /// Calls the layers of a Sequential on its input.
+  /// Calls the layers of a Sequential model in order, starting with its input.
   func realize(_ object: PythonObject) throws {
     guard object.model == nil, let graph = layers?.graph else { return }
     let elements = try elements(object["layers"] ?? .none)
@@ -116,14 +116,14 @@ extension PythonMachine {
     object.model = (names(start), names(end))
   }
 
-  /// The layers of a Sequential without its input.
+  /// The layers of a Sequential model except its input layer.
   func calledLayers(_ object: PythonObject) throws -> [PythonSymbol] {
     try elements(object["layers"] ?? .none).filter {
       if case .object(let layer) = $0 { layer.layerClass != "InputLayer" } else { !$0.holdsTensor }
     }
   }
 
-  /// What a functional model gives, whose shapes are those of its own outputs.
+  /// The result of a functional model; its shapes are those of the model's own outputs.
   func alias(_ object: PythonObject, _ positional: [PythonSymbol]) throws -> PythonSymbol? {
     guard object.layerClass == "Model", let model = object.model, let tensors else { return nil }
     let given = positional.flatMap(names)
@@ -136,7 +136,7 @@ extension PythonMachine {
     return outputs.count == 1 ? outputs[0] : .list(PythonList(outputs))
   }
 
-  /// What a model gives for each step; nil for other layers.
+  /// The result of applying a model to each step; nil for other layers.
   func stepwise(_ object: PythonObject, _ positional: [PythonSymbol]) throws -> PythonSymbol? {
     guard case .object(let model)? = object["layer"], let tensors,
       let input = positional.first?.expression
@@ -152,7 +152,7 @@ extension PythonMachine {
         try tensors.placeholder(Array(shape.prefix(2) + output.shape.dropFirst())), "", self))
   }
 
-  /// Attributes of models and of layers that were called; nil for others.
+  /// Attributes of models and of layers that have been called; nil for other attributes.
   func built(_ name: String, of object: PythonObject) throws -> PythonSymbol? {
     guard let graph = layers?.graph, !graph.isHidden else { return nil }
     func tensors(_ names: [String], isList: Bool) -> PythonSymbol {
@@ -186,7 +186,7 @@ extension PythonMachine {
     }
   }
 
-  /// A layer of a model by its name or place.
+  /// A layer of a model, by name or by index.
   func layer(
     of object: PythonObject, _ positional: [PythonSymbol], _ keywords: Keywords
   ) throws -> PythonSymbol {

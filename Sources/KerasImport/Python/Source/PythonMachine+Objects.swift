@@ -74,7 +74,7 @@ extension PythonMachine {
       object["arguments"] = keyword("arguments")
       return
     }
-    /// A function of a source file is called after the layer.
+    /// An argument as JSON; an activation from a source file is called after the layer.
     func argument(_ value: PythonSymbol, isActivation: Bool) throws -> JSONValue {
       switch value {
       case .object(let inner) where className == "TimeDistributed" && inner.isModel:
@@ -95,7 +95,7 @@ extension PythonMachine {
     }
     let place = ["Activation": 0, "Dense": 1][className]
     let isRecurrent = ["LSTM", "GRU", "SimpleRNN"].contains(className)
-    // The defaults of TensorFlow 1, whose last versions write the same version as TensorFlow 2.0.
+    // TensorFlow 1 has other defaults, and its last releases write the version of 2.0.
     if isRecurrent, className != "SimpleRNN", tensors?.call.version.isAtLeast(2, 3) != true {
       for name in ["recurrent_activation", "reset_after"].prefix(className == "GRU" ? 2 : 1)
       where !keywords.contains(where: { $0.name == name }) {
@@ -104,7 +104,7 @@ extension PythonMachine {
       }
     }
     var positional = positional
-    // Keras without TensorFlow reads Conv2D(8, 3, 3) as Keras 1 did.
+    // Keras without TensorFlow interprets Conv2D(8, 3, 3) as Keras 1 does.
     if className.hasPrefix("Conv2D"), positional.count == 3, positional[1].int != nil,
       positional[2].int != nil, tensors?.call.version.isTensorFlowKeras == false
     {
@@ -123,7 +123,7 @@ extension PythonMachine {
     }
   }
 
-  /// A layer of Keras that a source makes; nil for other functions.
+  /// A Keras layer that a source creates; nil for other functions.
   func kerasLayer(
     _ path: String, _ positional: [PythonSymbol], _ keywords: Keywords
   ) throws -> PythonSymbol? {
@@ -138,7 +138,7 @@ extension PythonMachine {
     }
     guard let layers, let className = KerasClass.name(path), !Self.baseNames.contains(className)
     else { return nil }
-    // Steps are rows of one product.
+    // A Dense layer computes all steps at once.
     if className == "TimeDistributed", case .object(let inner)? = positional.first,
       inner.layerClass == "Dense", inner.type == nil, layers.graph == nil
     {
@@ -192,7 +192,7 @@ extension PythonMachine {
     }
   }
 
-  /// What `super()` has.
+  /// An attribute of `super()`.
   func attribute(
     _ name: String, of object: PythonObject, after type: PythonClass
   ) throws -> PythonSymbol {
@@ -211,7 +211,7 @@ extension PythonMachine {
 
   // MARK: Calls
 
-  /// A method that Keras's base classes have.
+  /// A method of Keras's base classes.
   func method(
     _ name: String, of object: PythonObject, after type: PythonClass?,
     _ positional: [PythonSymbol], _ keywords: Keywords
@@ -341,7 +341,7 @@ extension PythonMachine {
     }
     let code = function.code
     let names = code.variables.prefix(code.argumentCount + code.keywordOnlyCount)
-    // The first object is the layer itself, whose masks are known.
+    // The first object is the layer itself, whose masks are handled elsewhere.
     if try object.number > 1
       && (names.contains("mask") || type.member("compute_mask", self) != nil
         || truth(attribute("supports_masking", of: object)))

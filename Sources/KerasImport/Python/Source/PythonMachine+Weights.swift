@@ -2,7 +2,7 @@ import Formulas
 import TensorCore
 
 extension PythonMachine {
-  /// A variable that becomes a weight of the object that makes it; nil for other functions.
+  /// A variable that becomes a weight of the object that creates it; nil for other functions.
   func variable(
     _ path: String, _ positional: [PythonSymbol], _ keywords: Keywords
   ) throws -> PythonSymbol? {
@@ -31,7 +31,7 @@ extension PythonMachine {
       keyword("name")?.string ?? "", shape, isTrainable: isTrainable, of: current)
   }
 
-  /// What calling an initializer gives, which only a variable may be made of.
+  /// The result of calling an initializer, which is only valid as the value of a variable.
   static let madeValue = "value of an initializer"
 
   func weight(
@@ -39,7 +39,7 @@ extension PythonMachine {
   ) throws -> PythonSymbol {
     guard let layers else { throw Self.malformed }
     func keyword(_ name: String) -> PythonSymbol? { keywords.first { $0.name == name }?.value }
-    // Keras 3 has the shape first, the versions before it the name.
+    // Keras 3's first argument is the shape; earlier versions start with the name.
     let isNamed = positional.first?.string != nil || positional.first?.isNone == true
     guard positional.count <= 2 else {
       throw Self.unsupported("add_weight gets \(positional.count) arguments without names")
@@ -57,7 +57,7 @@ extension PythonMachine {
     return try layers.weight(name?.string ?? "", sizes, isTrainable: isTrainable, of: object)
   }
 
-  /// What `build` gets for an input.
+  /// The argument of `build` for an input.
   func shape(of symbol: PythonSymbol) throws -> PythonSymbol {
     if case .expression = symbol { return try attribute("shape", of: symbol) }
     if case .dictionary = symbol { throw Self.unsupported("its input is a dictionary") }
@@ -65,7 +65,7 @@ extension PythonMachine {
     return .list(PythonList(try elements.map { try shape(of: $0) }))
   }
 
-  /// What a list of weights is, which only training needs.
+  /// A placeholder for lists of weights, which only training uses.
   static let weights = "keras.weights"
 
   func set(_ name: String, of symbol: PythonSymbol, to value: PythonSymbol) throws {

@@ -1,22 +1,22 @@
 import Formulas
 import TensorCore
 
-/// The axes of two operands and of their product, as `einsum` writes them.
+/// The axes of two operands and of their product, as letters of an `einsum` equation.
 struct ProductLetters {
   var x: [Character]
   var y: [Character]
   var result: [Character]
 
-  /// The same product with the operands the other way round.
+  /// The same product with its operands swapped.
   var transposed: ProductLetters { ProductLetters(x: y, y: x, result: result) }
 
   private init(x: [Character], y: [Character], result: [Character]) {
     (self.x, self.y, self.result) = (x, y, result)
   }
 
-  /// Nil for a product that is not known.
+  /// Nil if the product is unknown.
   ///
-  /// - Parameter function: `matmul`, `dot` or `tensordot` where there is no equation.
+  /// - Parameter function: `matmul`, `dot` or `tensordot`, if there is no equation.
   init?(
     _ equation: String?, _ function: String, _ first: Int, _ second: Int, axes: PythonSymbol?,
     isRotated: Bool
@@ -57,7 +57,7 @@ struct ProductLetters {
       default: return nil
       }
     }
-    // The axes that three points stand for are counted from the last one.
+    // The axes of an ellipsis are numbered from the last one.
     func letters(_ term: Substring, _ rank: Int) -> [Character]? {
       guard let dots = term.firstRange(of: "...") else { return Array(term) }
       guard rank >= term.count - 3 else { return nil }
@@ -132,7 +132,7 @@ extension PythonTensors {
     guard !free.isEmpty, !contracted.isEmpty, x.expression != nil,
       !kept.contains(where: right.contains)
     else {
-      // Each element with each, then sums.
+      // Multiplies with broadcasting, and then sums.
       let order = result + contracted
       func spread(_ symbol: PythonSymbol, _ own: [Character]) throws -> PythonSymbol {
         let transposed = try transposed(symbol, own, order.filter(own.contains))

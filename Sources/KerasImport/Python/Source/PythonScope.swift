@@ -1,30 +1,30 @@
 import PythonSource
 import TensorCore
 
-/// The names of a source file, each found out when it is needed.
+/// The names in a source file; each is evaluated when it is first needed.
 final class PythonScope {
   private enum Binding {
     case statement(PythonStatement)
     case value(PythonExpression)
     case module(String)
     case imported(String, from: String)
-    /// Changed.
+    /// The value is modified after it is set.
     case unclear
   }
 
-  /// A branch of an `if`, the last being its `else`.
+  /// A branch of an `if`; the last index is its `else`.
   private typealias Branch = (statement: PythonStatement, index: Int)
 
-  /// As it was given.
+  /// The path as the user passed it.
   let path: String
   let dividesWhole: Bool
-  /// In the order in which they are written, with the branches that they are in.
+  /// The bindings of each name in source order, with the branches that contain them.
   private var bindings: [String: [(binding: Binding, position: PythonPosition, in: [Branch])]] = [:]
   private var branches: [Branch] = []
   private var choices: [PythonPosition: Int] = [:]
-  /// What is evaluated: later bindings do not count yet.
+  /// The position of the statement being evaluated; later bindings are not visible yet.
   private var place: PythonPosition?
-  /// Names that functions bind.
+  /// Global names that functions assign.
   private var changing: Set<String> = []
   private var stars: [String] = []
   private var assigned: [String: PythonSymbol] = [:]
@@ -37,14 +37,14 @@ final class PythonScope {
     for statement in module.statements { bind(statement) }
   }
 
-  /// `PACKAGE.FILE` without its ending.
+  /// `PACKAGE.FILE` without the extension.
   private var dotted: String {
     let plain = path.hasSuffix(".py") ? String(path.dropLast(3)) : path
     let parts = plain.split(separator: "/")
     return (parts.last == "__init__" ? parts.dropLast() : parts[...]).joined(separator: ".")
   }
 
-  /// The folder that relative imports start at.
+  /// The folder that relative imports start from.
   private var package: [Substring] { path.split(separator: "/").dropLast() }
 
   private func bind(_ statement: PythonStatement) {
@@ -56,7 +56,7 @@ final class PythonScope {
       case .attribute(let inner, _), .element(let inner, _), .starred(let inner): disturb(inner)
       case .tuple(let parts), .list(let parts): parts.forEach(disturb)
       case .name(let name):
-        // Settings of libraries do not matter here.
+        // Settings of libraries make no difference here.
         if case .module? = bindings[name]?.last?.binding { return }
         set(name, .unclear)
       default: break
@@ -73,7 +73,7 @@ final class PythonScope {
     switch statement.kind {
     case .function(let function):
       set(function.name, .statement(statement))
-      // Whether the function is called is not known here.
+      // It is unknown here whether the function is called.
       changing.formUnion(PythonNames(function.body).global)
     case .type(let type): set(type.name, .statement(statement))
     case .assign(let targets, let value): for target in targets { assign(target, value) }
@@ -93,7 +93,7 @@ final class PythonScope {
       }
     case .attempt(let body, _, _): for statement in body { bind(statement) }
     case .expression(let value):
-      // A call of a method may change its object, as a list.
+      // A method call may modify its object, such as a list.
       if case .call(let function, _) = value.kind, case .attribute(let object, _) = function.kind {
         disturb(object)
       }
@@ -112,7 +112,7 @@ final class PythonScope {
     }
   }
 
-  /// Whether a branch is the one that applies.
+  /// Whether a branch is taken.
   private func applies(_ branch: Branch, _ machine: PythonMachine) throws -> Bool {
     guard case .branch(let tests, _) = branch.statement.kind else { return false }
     let position = branch.statement.position
@@ -125,10 +125,10 @@ final class PythonScope {
 
   // MARK: Values
 
-  /// Gives a global the value that a function sets.
+  /// Sets a global variable from within a function.
   func assign(_ name: String, _ value: PythonSymbol) { assigned[name] = value }
 
-  /// Nil for a name that the file does not bind.
+  /// The value of a name; nil if the file does not bind it.
   func value(_ name: String, _ machine: PythonMachine) throws -> PythonSymbol? {
     if let known = assigned[name] { return known }
     let found = try bindings[name]?.last { binding in
@@ -177,7 +177,7 @@ final class PythonScope {
 
   func defines(_ name: String) -> Bool { bindings[name] != nil }
 
-  /// - Parameter isOwn: whether the file has the expression, which sees what is bound before it.
+  /// - Parameter isOwn: whether the expression is in this file; it then sees only earlier bindings.
   func value(
     of expression: PythonExpression, owner: PythonClass? = nil, _ machine: PythonMachine,
     isOwn: Bool = true
@@ -221,7 +221,7 @@ final class PythonScope {
 
   // MARK: Imports
 
-  /// A given file, or a library.
+  /// One of the source files, or a library.
   private func module(_ path: String, _ machine: PythonMachine) throws -> PythonSymbol {
     try file(path, machine).map { .module($0) } ?? .library(PythonLibraries.path(path))
   }

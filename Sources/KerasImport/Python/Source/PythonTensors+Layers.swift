@@ -3,7 +3,7 @@ import Formulas
 import TensorCore
 
 extension PythonTensors {
-  /// What a layer of Keras in a source gives.
+  /// The result of a Keras layer in a source.
   func call(
     _ object: PythonObject, _ positional: [PythonSymbol], _ keywords: PythonMachine.Keywords,
     _ machine: PythonMachine
@@ -45,7 +45,7 @@ extension PythonTensors {
     return symbols.count == 1 ? symbols[0] : .tuple(symbols)
   }
 
-  /// Functions of a tensor and known numbers that are layers with weights; nil for others.
+  /// Functions of a tensor and constants that become layers with weights; nil for other functions.
   func weighted(
     _ path: String, _ positional: [PythonSymbol], _ keywords: PythonMachine.Keywords,
     _ machine: PythonMachine
@@ -155,7 +155,7 @@ extension PythonTensors {
 }
 
 extension PythonMachine {
-  /// Functions that sources of layers call, but formulas do not have; nil for others.
+  /// Functions that only sources of layers may call, not formulas; nil for other functions.
   func sourced(
     _ path: String, _ positional: [PythonSymbol], _ keywords: Keywords
   ) throws -> PythonSymbol? {
@@ -177,17 +177,17 @@ extension PythonMachine {
       "keras.callbacks.",
     ]
     if unused.contains(where: path.hasPrefix) {
-      // It only matters if it is used.
+      // An error only if it is used.
       return .library(path)
     }
-    // A list of tensors is a tensor.
+    // A list of tensors is stacked to one tensor.
     let name = path.split(separator: ".").last.map(String.init) ?? path
     let axis = positional.count > 1 ? positional[1] : keywords.first { $0.name == "axis" }?.value
     if !path.hasPrefix("python."),
       Self.takesOneTensor.contains(name) || name == "stack" && axis?.int ?? 0 == 0, let first,
       first.elements != nil, first.holdsTensor
     {
-      // Stacked before the batch.
+      // Stacks along a new axis after the batch, then moves it to the front.
       let whole = try call(.library("tf.stack"), [first, .int(1)], [])
       guard let stacked = whole.expression else { throw Self.malformed }
       let rank = try sizes(of: stacked, path).count
@@ -340,7 +340,7 @@ extension PythonMachine {
     }
   }
 
-  /// A tensor repeated along its axes and along new ones before them.
+  /// Broadcasts a tensor along its axes and along new leading axes.
   private func broadcast(_ x: Expression, to shape: [PythonSymbol]) throws -> PythonSymbol {
     let sizes = try sizes(of: x, "shape")
     let more = shape.count - sizes.count
@@ -364,13 +364,13 @@ extension PythonMachine {
     return .transposed(tiled, Array(1...more) + [0] + (more + 1..<shape.count))
   }
 
-  /// Functions whose first argument is one tensor.
+  /// Functions with a single tensor as their first argument.
   private static let takesOneTensor: Set<String> = [
     "convert_to_tensor", "cast", "reduce_sum", "reduce_mean", "reduce_max", "reduce_min",
     "reduce_prod", "sum", "mean", "max", "min", "transpose", "permute_dimensions",
   ]
 
-  /// Nil if Python's own types alone decide.
+  /// Nil if the answer depends only on Python's built-in types.
   private func isInstance(_ value: PythonSymbol, _ types: PythonSymbol) throws -> PythonSymbol? {
     var rest = false
     for type in types.elements ?? [types] {

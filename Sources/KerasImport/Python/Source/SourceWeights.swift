@@ -1,6 +1,6 @@
 import TensorCore
 
-/// Which stored weights belong to the weights and layers that a layer's source makes.
+/// Matches stored weights to the weights and layers that a layer's source creates.
 struct SourceWeights {
   private(set) var stored: (weights: [Int: StoredWeight], layers: [Int: [StoredWeight]]) = (
     [:], [:]
@@ -14,7 +14,7 @@ struct SourceWeights {
     (self.call, self.checksNames) = (call, checksNames)
     if call.weights.contains(where: { "/\($0.storedName)".contains("/vars/") }) {
       try addPaths(.object(object), "")
-      // Optimizers and metrics keep their values in the file too.
+      // Optimizers and metrics also store values in the file.
       let unknown = object.names.filter { if case .library? = object[$0] { true } else { false } }
       let left = call.weights.filter { weight in
         !used.contains(weight.storedName)
@@ -38,7 +38,7 @@ struct SourceWeights {
     return NodeConversion.known(layer).slots(object.fields, call.version) ?? layer.weights
   }
 
-  /// The weight's values have its shape.
+  /// Assigns a stored weight, whose shape must match.
   private mutating func bind(_ weight: PythonWeight, _ found: StoredWeight) throws {
     try require(
       found.shape == weight.shape,
@@ -62,7 +62,7 @@ struct SourceWeights {
     used.formUnion(found.map(\.storedName))
   }
 
-  // MARK: By path, as Keras 3's `_walk_saveable` names them
+  // MARK: By path, with the names that Keras 3's `_walk_saveable` gives
 
   private mutating func addPaths(_ symbol: PythonSymbol, _ path: String) throws {
     switch symbol {
@@ -84,7 +84,7 @@ struct SourceWeights {
         try bind(object, isWhole ? inner : own)
         if isWhole { return }
       }
-      // Keras 3 has private names last, the versions before it the reversed order of all.
+      // Keras 3 puts private names last; earlier versions use descending order for all names.
       let isKeras3 = call.version.isAtLeast(3, 0)
       let names = object.names.filter { !$0.hasPrefix("__") || !$0.hasSuffix("__") }.map { name in
         (name, path: name.hasPrefix("__") ? "_\(object.className)\(name)" : name)
@@ -123,10 +123,10 @@ struct SourceWeights {
     }
   }
 
-  // MARK: In order, as `.h5` files have them
+  // MARK: In order, as in `.h5` files
 
-  /// The objects that an object tracks: Keras 3 when they are made, the versions before it by
-  /// attributes.
+  /// The objects that an object tracks: in Keras 3 in order of creation, in earlier versions by
+  /// attribute.
   private func sublayers(_ object: PythonObject) -> [PythonObject] {
     var found: [PythonObject] = []
     func add(_ symbol: PythonSymbol) {
@@ -165,9 +165,9 @@ struct SourceWeights {
     for (entry, weight) in zip(entries, named ?? call.weights) {
       let name = StoredWeight.shortName(weight.storedName, layer: call.name)
       let wanted = entry.name.split(separator: "/").last.map(String.init) ?? ""
-      // Attention's `query_kernel` is `query/kernel` in a file.
+      // Attention's `query_kernel` is stored as `query/kernel`.
       let path = weight.storedName.prefix { $0 != ":" }.replacing("/", with: "_")
-      // That of a direction's layer, `forward_kernel`, is `forward_lstm/lstm_cell/kernel`.
+      // A direction's `forward_kernel` is stored as `forward_lstm/lstm_cell/kernel`.
       let halves = wanted.split(separator: "_", maxSplits: 1)
       let isDirected =
         ["forward", "backward"].contains(halves.first) && path.contains("_\(halves[0])_")
