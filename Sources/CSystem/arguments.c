@@ -4,7 +4,7 @@ static int count;
 static char **values;
 
 #if defined(__GLIBC__) || defined(__APPLE__)
-// Both call what runs before main with main's own arguments.
+// Both pass main's arguments to constructors.
 __attribute__((constructor)) static void keep(int argc, char **argv) {
   count = argc;
   values = argv;

@@ -10,13 +10,13 @@
 #include <unistd.h>
 
 int assay_confine_to_file(int file) {
-  // Version 1 of the interface, all of whose rights are the lowest thirteen bits.
+  // Version 1 of Landlock has thirteen rights: the lowest bits.
   struct landlock_ruleset_attr rules = {.handled_access_fs = (1 << 13) - 1};
   int ruleset = (int)syscall(SYS_landlock_create_ruleset, &rules, sizeof rules, 0);
   if (ruleset < 0) return 0;
   struct landlock_path_beneath_attr rule = {
       .allowed_access = LANDLOCK_ACCESS_FS_READ_FILE, .parent_fd = file};
-  // Shared memory takes no rule and needs none.
+  // Shared memory accepts no rule and needs none.
   int done =
       (syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &rule, 0) == 0 ||
        errno == EBADFD) &&
@@ -56,8 +56,8 @@ int assay_confine_to_file(int file) {
 #define REFUSE BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM)
 #define ALLOW BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
 #define YES(number) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1), ALLOW
-// Allows a call if its argument compares with the value: JEQ equals it, JSET has one of its bits.
-// Every such argument is a 32-bit one or has all its flags in the lower half, which comes first.
+// Allows a call if an argument equals the value (JEQ) or has one of its bits (JSET). Compares the
+// lower half, which comes first: arguments are 32 bits wide or have all their flags there.
 #define YES_IF(number, argument, comparison, value, yes, no)                                     \
   BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 4), LOAD(args[argument]),                       \
       BPF_JUMP(BPF_JMP | comparison | BPF_K, value, 0, 1), yes, no
@@ -68,16 +68,16 @@ int assay_filter_system_calls(void) {
       BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCHITECTURE, 1, 0),
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
       LOAD(nr),
-      // The file, the shared memory and the pipe, which are open.
+      // The file, the shared memory and the pipe, which are open already.
       YES(SYS_read), YES(SYS_pread64), YES(SYS_write), YES(SYS_lseek), YES(SYS_fstat), YES(SYS_close),
-      // Memory, none of it executable.
+      // Memory that is not executable.
       YES_IF(SYS_mmap, 2, BPF_JSET, PROT_EXEC, REFUSE, ALLOW),
       YES_IF(SYS_mprotect, 2, BPF_JSET, PROT_EXEC, REFUSE, ALLOW),
       YES(SYS_munmap), YES(SYS_mremap), YES(SYS_madvise), YES(SYS_brk),
-      // What the C library and the Swift runtime use for locks, time and hash tables.
+      // Locks, time and hash tables of the C library and the Swift runtime.
       YES(SYS_futex), YES(SYS_sched_yield), YES(SYS_clock_gettime), YES(SYS_gettimeofday),
       YES(SYS_getrandom),
-      // Its own end, with abort.
+      // Exiting, also by abort.
       YES(SYS_getpid), YES(SYS_gettid), YES(SYS_rt_sigaction), YES(SYS_rt_sigprocmask),
       YES(SYS_rt_sigreturn), YES(SYS_sigaltstack), YES(SYS_restart_syscall), YES(SYS_exit),
       YES(SYS_exit_group),

@@ -53,12 +53,12 @@ static void say(const char *text) {
 #ifdef __GLIBC__
 #include <execinfo.h>
 
-// What ends the process when it gets no memory, from its own first bytes on.
+// Functions that end the process if an allocation fails, in their first `longest` bytes.
 extern char swift_slowAlloc[] __attribute__((weak));
 extern char _Znwm[] __attribute__((weak));
 static const size_t longest = 512;
 
-// Whether an allocation ended the process: the number of the error alone may be an earlier one's.
+// Whether a failed allocation ended the process: errno alone may be left from an earlier error.
 static int wasAllocating(void) {
   void *callers[64];
   int count = backtrace(callers, sizeof callers / sizeof callers[0]);
@@ -69,7 +69,7 @@ static int wasAllocating(void) {
   return 0;
 }
 
-// Its first call loads a library.
+// The first call of backtrace loads a library.
 static void prepare(void) {
   void *caller;
   backtrace(&caller, 1);
@@ -81,7 +81,7 @@ static void prepare(void) {}
 
 static void report(int number, siginfo_t *info, void *context) {
   (void)context;
-  // Of several threads one speaks, and ends them all.
+  // Only one thread reports, and it ends the process.
   while (atomic_flag_test_and_set(&isReporting)) pause();
   int isAllocation =
       errno == ENOMEM && (number == SIGILL || number == SIGTRAP || number == SIGABRT) &&
@@ -105,7 +105,7 @@ static void report(int number, siginfo_t *info, void *context) {
 }
 
 void assay_report_faults(const char *line) {
-  // Whoever asks for Swift's backtrace gets that.
+  // Keeps Swift's backtrace if the user asks for it.
   const char *wish = getenv("SWIFT_BACKTRACE");
   if (wish && (strstr(wish, "enable=yes") || strstr(wish, "enable=on"))) return;
   snprintf(fault, sizeof fault, "%s", line);

@@ -14,7 +14,7 @@ static unsigned long long least(unsigned long long a, unsigned long long b) {
 }
 
 #ifdef __linux__
-// The number in a file, or the largest where it has none ("max").
+// The number in a file, or the maximum if it contains none ("max").
 static unsigned long long number(const char *path) {
   FILE *file = fopen(path, "re");
   unsigned long long value = 0;
@@ -48,7 +48,7 @@ static unsigned long long memory(const char *folder, int isUnified) {
   return number(path);
 }
 
-// The least limit of the process's control group and those around it.
+// The smallest limit of the process's control group and its ancestors.
 static unsigned long long groupLimit(const char *groups, const char *folder, const char *controller,
                                      unsigned long long limit(const char *, int)) {
   unsigned long long result = ~0ull;
@@ -89,7 +89,7 @@ long assay_processor_quota(const char *groups, const char *folder) {
 long assay_processor_count(void) {
   long count = sysconf(_SC_NPROCESSORS_ONLN);
 #ifdef __linux__
-  // The system refuses sets that are smaller than its own.
+  // The system rejects sets smaller than its own.
   static const int most = 8192;
   cpu_set_t *allowed = CPU_ALLOC(most);
   size_t size = CPU_ALLOC_SIZE(most);

@@ -46,7 +46,7 @@ int assay_pipe(int ends[2]) {
 }
 
 int assay_spawn_close_from(posix_spawn_file_actions_t *actions, int first) {
-  // glibc has it from 2.34 on.
+  // Available since glibc 2.34.
   int (*function)(posix_spawn_file_actions_t *, int) =
       (int (*)(posix_spawn_file_actions_t *, int))dlsym(
           RTLD_DEFAULT, "posix_spawn_file_actions_addclosefrom_np");
@@ -73,7 +73,7 @@ static void limit(int resource, unsigned long value, unsigned long hard) {
 }
 
 void assay_limit_resources(unsigned long seconds, unsigned long address_space) {
-  // Past the first it is SIGXCPU, which tells the reason; past the second SIGKILL.
+  // The soft limit sends SIGXCPU, which tells the reason, and the hard limit SIGKILL.
   limit(RLIMIT_CPU, seconds, seconds + 1);
   limit(RLIMIT_FSIZE, 0, 0);
   limit(RLIMIT_CORE, 0, 0);
@@ -82,7 +82,7 @@ void assay_limit_resources(unsigned long seconds, unsigned long address_space) {
 }
 
 int assay_deep_binding(void) {
-// AddressSanitizer ends the process that asks for it.
+// AddressSanitizer aborts a process that uses it.
 #if defined(RTLD_DEEPBIND) && !__has_feature(address_sanitizer)
   return RTLD_DEEPBIND;
 #else
@@ -92,7 +92,7 @@ int assay_deep_binding(void) {
 
 int assay_rehearse_loading(const char *path, int mode, const char *entry, unsigned version,
                            const void *table, unsigned seconds, char *text, size_t size) {
-  // Not 0, with which a library may end its process itself.
+  // Not 0, because the library itself may exit with 0.
   const int survived = 42;
   int ends[2];
   text[0] = 0;
@@ -116,7 +116,7 @@ int assay_rehearse_loading(const char *path, int mode, const char *entry, unsign
   if (child > 0) {
     while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
     }
-    // What it left behind may hold the other end open.
+    // Processes that the child left behind may hold the other end open.
     fcntl(ends[0], F_SETFL, O_NONBLOCK);
     ssize_t count = read(ends[0], text, size - 1);
     text[count > 0 ? count : 0] = 0;
@@ -129,7 +129,7 @@ int assay_rehearse_loading(const char *path, int mode, const char *entry, unsign
 int assay_open_at(int folder, const char *path, int flags, unsigned mode) {
   int file = openat(folder, path, flags | O_CLOEXEC, mode);
 #ifdef O_PATH
-  // What may be entered and written to, but not listed.
+  // Folders that may be entered and written to, but not listed.
   if (file < 0 && errno == EACCES && (flags & O_DIRECTORY))
     file = openat(folder, path, flags | O_CLOEXEC | O_PATH);
 #endif

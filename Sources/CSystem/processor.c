@@ -26,7 +26,7 @@ bool processor_has_amx(void) {
 #ifdef __linux__
   unsigned a, b, c, d;
   if (!processor_has_avx512() || !__get_cpuid_count(7, 0, &a, &b, &c, &d)) return false;
-  // AMX-BF16 and AMX-TILE; the system gives a process the registers (state 18) that asks for them.
+  // AMX-BF16 and AMX-TILE; the system enables the registers (state 18) on request.
   return (d >> 22 & 1) && (d >> 24 & 1) && syscall(SYS_arch_prctl, 0x1023, 18) == 0;
 #else
   return false;
@@ -35,13 +35,13 @@ bool processor_has_amx(void) {
 
 bool processor_met_subnormals(void) {
   unsigned state = _mm_getcsr();
-  // Flags of subnormal operands and of results that are too small.
+  // The flags for subnormal operands and for underflow.
   _mm_setcsr(state & ~0x12u);
   return state & 0x12;
 }
 
 void processor_flush_subnormals(void) {
-  // Results that are too small are zero, and so are such operands.
+  // Treats subnormal results and operands as zero.
   _mm_setcsr(_mm_getcsr() | 0x8040);
 }
 

@@ -1,5 +1,5 @@
 /// Operations on the widest vector of the instruction set that this header is compiled for, where
-/// Swift's own would go through the lanes one by one.
+/// Swift's own operators would process the lanes one by one.
 
 #ifndef CVECTOR_H
 #define CVECTOR_H
@@ -19,7 +19,7 @@ typedef unsigned char vector_bytes __attribute__((ext_vector_type(VECTOR_LANES))
 
 #define VECTOR_OPERATION static inline __attribute__((always_inline, const, unused))
 
-/// `a * b + c`, rounded once where the instruction set can.
+/// `a * b + c`, rounded once if the instruction set supports it.
 VECTOR_OPERATION vector_float vector_multiply_add(vector_float a, vector_float b, vector_float c) {
 #if defined(__FMA__) || defined(__aarch64__)
   return __builtin_elementwise_fma(a, b, c);
@@ -47,12 +47,12 @@ VECTOR_OPERATION vector_float vector_from_double(vector_double x) {
   return __builtin_convertvector(x, vector_float);
 }
 
-/// Towards zero.
+/// Rounds toward zero.
 VECTOR_OPERATION vector_int vector_int_from_double(vector_double x) {
   return __builtin_convertvector(x, vector_int);
 }
 
-/// `a * b + c`, rounded once where the instruction set can.
+/// `a * b + c`, rounded once if the instruction set supports it.
 VECTOR_OPERATION vector_double vector_multiply_add_double(
     vector_double a, vector_double b, vector_double c) {
 #if defined(__FMA__) || defined(__aarch64__)
@@ -62,34 +62,34 @@ VECTOR_OPERATION vector_double vector_multiply_add_double(
 #endif
 }
 
-/// `x` between `-bound` and `bound`.
+/// Clamps `x` to `-bound`…`bound`.
 VECTOR_OPERATION vector_double vector_limit_double(vector_double x, double bound) {
   vector_double high = bound;
   x = x < high ? x : high;
   return x > -high ? x : -high;
 }
 
-/// The largest lane; lanes that are not numbers are ignored unless all are.
+/// The largest lane; NaN lanes are ignored unless all are NaN.
 VECTOR_OPERATION float vector_largest(vector_float x) { return __builtin_reduce_max(x); }
 
-/// Asks for the cache line at `address`, which need not be one that may be read.
+/// Prefetches the cache line at `address`, which may be invalid.
 static inline __attribute__((always_inline, unused)) void vector_prefetch(const void *address) {
   __builtin_prefetch(address, 0, 3);
 }
 
-/// Asks for the cache line at `address` in the second-level cache alone.
+/// Prefetches the cache line at `address` into the second-level cache only.
 static inline __attribute__((always_inline, unused)) void vector_prefetch_far(const void *address) {
   __builtin_prefetch(address, 0, 2);
 }
 
-/// Keeps memory accesses on their side of this place. Where they may move, the compiler starts the
-/// loads of several steps at once, and has too few registers for them.
+/// Keeps memory accesses from being moved across this point. Otherwise, the compiler starts the
+/// loads of several steps at once and runs out of registers.
 static inline __attribute__((always_inline, unused)) void vector_keep_order(void) {
   __asm__ volatile("" ::: "memory");
 }
 
-/// `x`, about which the compiler knows nothing: it computes what depends on `x` where it is used, and
-/// not once for all iterations of a loop.
+/// `x`, hidden from the optimizer, which then computes what depends on `x` where it is used instead
+/// of once before a loop.
 static inline __attribute__((always_inline, unused)) long vector_opaque(long x) {
   __asm__("" : "+r"(x));
   return x;
@@ -102,7 +102,7 @@ vector_opaque_address(const float *x) {
   return x;
 }
 
-/// Exchanges rows and columns of a square of as many vectors as one has lanes.
+/// Transposes a square of as many vectors as a vector has lanes.
 static inline __attribute__((always_inline, unused)) void vector_transpose(float *square) {
   typedef vector_float row __attribute__((aligned(4)));
   row *rows = (row *)square;
@@ -144,7 +144,7 @@ VECTOR_OPERATION vector_float vector_square_root(vector_float x) {
   return __builtin_elementwise_sqrt(x);
 }
 
-/// `yes` in the lanes where `mask` is negative.
+/// `mask < 0 ? yes : no` in each lane.
 VECTOR_OPERATION vector_float vector_select(vector_int mask, vector_float yes, vector_float no) {
   return mask < 0 ? yes : no;
 }
@@ -160,14 +160,14 @@ VECTOR_OPERATION _Bool vector_all(vector_int mask) { return __builtin_reduce_and
 
 VECTOR_OPERATION vector_int vector_shift_left(vector_int x, int count) { return x << count; }
 
-/// With the sign.
+/// An arithmetic shift, which keeps the sign.
 VECTOR_OPERATION vector_int vector_shift_right(vector_int x, int count) { return x >> count; }
 
 VECTOR_OPERATION vector_float vector_from_int(vector_int x) {
   return __builtin_convertvector(x, vector_float);
 }
 
-/// Without what stands behind the point.
+/// Rounds toward zero.
 VECTOR_OPERATION vector_int vector_to_int(vector_float x) {
   return __builtin_convertvector(x, vector_int);
 }
@@ -176,7 +176,7 @@ VECTOR_OPERATION vector_int vector_maximum(vector_int a, vector_int b) {
   return __builtin_elementwise_max(a, b);
 }
 
-/// `x` between `-bound` and `bound`.
+/// Clamps `x` to `-bound`…`bound`.
 VECTOR_OPERATION vector_int vector_limit(vector_int x, int bound) {
   vector_int high = bound;
   return __builtin_elementwise_max(__builtin_elementwise_min(x, high), -high);
@@ -203,29 +203,29 @@ typedef short vector_shorts __attribute__((ext_vector_type(VECTOR_LANES)));
 typedef vector_shorts unaligned_shorts __attribute__((aligned(1)));
 typedef vector_bytes unaligned_bytes __attribute__((aligned(1)));
 
-/// Signed codes of 24 bits, of which the high sixteen and the low eight stand apart.
+/// Loads signed 24-bit codes from their high 16 bits and their low 8 bits.
 static inline __attribute__((always_inline, unused)) vector_int vector_load_fixed(
     const void *high, const void *low) {
   vector_int highs = __builtin_convertvector(*(const unaligned_shorts *)high, vector_int);
   return highs << 8 | vector_from_bytes(*(const unaligned_bytes *)low);
 }
 
-/// What `vector_load_fixed` loads.
+/// The inverse of `vector_load_fixed`.
 static inline __attribute__((always_inline, unused)) void vector_store_fixed(
     vector_int codes, void *high, void *low) {
   *(unaligned_shorts *)high = __builtin_convertvector(codes >> 8, vector_shorts);
   *(unaligned_bytes *)low = __builtin_convertvector(codes, vector_bytes);
 }
 
-/// Codes of `bits` bits that follow one another, the first in the highest bits: as many as a vector
-/// has lanes, from those number `part` times as many on; of full lanes of eight only the first part.
-/// As many bytes are read as there are lanes, from that on in which the first code begins.
+/// One vector of contiguous codes of `bits` bits, highest bits first, starting at code
+/// `part * VECTOR_LANES`. With eight or more lanes, `part` must be 0. Reads as many bytes as there
+/// are lanes, starting with the byte in which the first code begins.
 static inline __attribute__((always_inline, unused)) vector_int vector_codes(
     const void *bytes, int bits, int part) {
   typedef unsigned short words __attribute__((ext_vector_type(VECTOR_LANES)));
   typedef vector_bytes unaligned __attribute__((aligned(1)));
   vector_bytes x, zeros = 0;
-// Code `i` and what stands behind it, in two bytes; their place in `x` and `zeros`.
+// The two bytes that contain code `i`, as indices into `x` and `zeros`, and its position in them.
 #define BEGIN(bits, start, i) ((start) + (i) * (bits))
 #define HIGH(bits, start, i) (BEGIN(bits, start, i) / 8)
 #define LOW(bits, start, i)                                                                        \
@@ -313,8 +313,8 @@ static inline __attribute__((always_inline, unused)) vector_float vector_look_up
 }
 
 #if defined(__AVX2__)
-/// As many codes of 1, 2 or 4 bits as a vector has lanes, in the lowest bits of the lanes, with
-/// something above them. `bytes` is where the first begins; no other bytes are read.
+/// One vector of codes of 1, 2 or 4 bits, in the lowest bits of the lanes; the higher bits are
+/// undefined. `bytes` starts with the first code; no other bytes are read.
 static inline __attribute__((always_inline, unused)) vector_int vector_loose_codes(
     const void *bytes, int bits) {
   typedef unsigned int lanes __attribute__((ext_vector_type(VECTOR_LANES)));
@@ -356,8 +356,8 @@ static inline __attribute__((always_inline, unused)) vector_int vector_loose_cod
 #undef PLACE
 }
 
-/// The values of loose codes by a table of 16, which repeats itself where codes have less than four
-/// bits: its first vector and, where there are two, its second.
+/// Looks up loose codes in a table of 16 values, which repeat if codes have fewer than four bits:
+/// `low` is its first vector and `high`, if there are two, its second.
 VECTOR_OPERATION vector_float vector_look_up_loose(
     vector_int codes, int bits, vector_float low, vector_float high) {
 #if VECTOR_LANES == 16
@@ -371,8 +371,8 @@ VECTOR_OPERATION vector_float vector_look_up_loose(
 #endif
 
 #if defined(__AVX512BW__)
-/// The floats for 32 · `count` bytes of each of some rows, from a table of 256 that is kept in
-/// registers: the low halves in eight of them and the high ones in eight more.
+/// Looks up 32 · `count` bytes per row in a table of 256 floats, which is kept in registers: eight
+/// for the floats' low halves and eight for their high halves.
 static inline __attribute__((always_inline, unused)) void vector_look_up_bytes(
     const void *bytes, long row_stride, long rows, long count, const float *values, void *target,
     long target_stride) {
@@ -394,7 +394,7 @@ static inline __attribute__((always_inline, unused)) void vector_look_up_bytes(
     const char *source = (const char *)bytes + row * row_stride;
     float *output = (float *)target + row * target_stride;
     for (long i = 0; i < count; i++) {
-      // Such that the halves are in order after each four of low ones have met theirs.
+      // Permuted so that interleaving low and high halves by fours restores the order.
       fours all = ((const unaligned_fours *)source)[i];
       all = __builtin_shufflevector(all, all, 0, 4, 1, 5, 2, 6, 3, 7);
       words codes = __builtin_convertvector((eights)all, words);
@@ -417,15 +417,15 @@ static inline __attribute__((always_inline, unused)) void vector_look_up_bytes(
   }
 }
 
-/// Whether the processor, which has the rest of AVX-512, permutes bytes (AVX-512 VBMI).
+/// Whether a processor with the rest of AVX-512 also supports AVX-512 VBMI.
 static inline _Bool vector_permutes_bytes(void) {
   unsigned int a = 7, b, c = 0, d;
   __asm__("cpuid" : "+a"(a), "=b"(b), "+c"(c), "=d"(d));
   return c >> 1 & 1;
 }
 
-/// As `vector_look_up_bytes`, for 64 · `count` bytes, where bytes are permuted: the four bytes of the
-/// floats apart, of each four registers.
+/// Like `vector_look_up_bytes`, for 64 · `count` bytes, by permutations of bytes: the floats' four
+/// bytes are in separate planes of four registers each.
 static __attribute__((target("avx512vbmi"), noinline, unused)) void vector_permute_bytes(
     const void *bytes, long row_stride, long rows, long count, const float *values, void *target,
     long target_stride) {
@@ -448,7 +448,7 @@ static __attribute__((target("avx512vbmi"), noinline, unused)) void vector_permu
     const char *source = (const char *)bytes + row * row_stride;
     float *output = (float *)target + row * target_stride;
     for (long i = 0; i < count; i++) {
-      // Such that the bytes are in order after each four have met those of the other planes.
+      // Permuted so that interleaving the four planes below restores the order.
       fours all = ((const unaligned_fours *)source)[i];
       all = __builtin_shufflevector(
           all, all, 0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
@@ -485,7 +485,7 @@ static __attribute__((target("avx512vbmi"), noinline, unused)) void vector_permu
 }
 #endif
 
-/// IEEE 754 binary16 values, exactly.
+/// Converts IEEE 754 binary16 values exactly.
 VECTOR_OPERATION vector_float vector_from_half(vector_half x) {
 #if defined(__F16C__) || defined(__aarch64__)
   typedef _Float16 native __attribute__((ext_vector_type(VECTOR_LANES)));
@@ -493,7 +493,7 @@ VECTOR_OPERATION vector_float vector_from_half(vector_half x) {
 #else
   vector_int h = __builtin_convertvector(x, vector_int);
   vector_int magnitude = (h & 0x7fff) << 13;
-  // A subnormal value as the difference of two normal ones, since subnormal products are slow.
+  // Computes a subnormal value as the difference of two normal ones: subnormal products are slow.
   vector_float subnormal =
       (vector_float)(magnitude + 0x38800000) - (vector_float)((vector_int)0x38800000);
   vector_int normal = magnitude + 0x38000000 + ((magnitude >= 0x7c00 << 13) & 0x38000000);

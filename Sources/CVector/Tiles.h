@@ -1,8 +1,8 @@
-/// Matrix products by tiles of bf16 numbers (AMX).
+/// Matrix products on tiles of bf16 numbers (AMX).
 ///
-/// A float is the sum of three such numbers, the parts, of eight bits each. A product of two floats is
-/// that of the six pairs of parts that matter; the others are below 2⁻²³ of it. Tiles treat subnormal
-/// numbers as zeros.
+/// A float is the sum of three bf16 numbers, its parts, of eight bits each. A product of two floats
+/// is the sum of six products of their parts; the other three are below 2⁻²³ of it. Tiles treat
+/// subnormal numbers as zero.
 
 #ifndef CVECTOR_TILES_H
 #define CVECTOR_TILES_H
@@ -11,15 +11,15 @@
 
 #if defined(__AVX512BW__)
 
-/// Bytes of a tile: 16 rows of 32 bf16 numbers, in pairs of those that are multiplied together.
+/// Bytes of a tile: 16 rows of 32 bf16 numbers, in pairs whose products are added.
 #define TILE_BYTES 1024L
 #define TILE_PARTS 3L
 
-/// Writes the row of each part's tile whose pairs are the lanes of `first` and `second`: their
-/// 32 numbers are summed over. If the value is not finite, nor is one of its parts.
+/// Writes a row of each part's tile: 16 pairs of numbers to sum over, from the lanes of `first` and
+/// `second`. If a value is not finite, neither is one of its parts.
 ///
-/// - rounds: to the nearest, not towards zero, which takes longer. Where both factors are split
-///   towards zero, what is left out has the sign of the product.
+/// - rounds: rounds to nearest, which takes longer than rounding toward zero. If both factors are
+///   split toward zero, the omitted products have the sign of the product.
 static inline __attribute__((always_inline, unused)) void tile_split(
     vector_float first, vector_float second, _Bool rounds, void *row, long part_stride) {
   typedef unsigned int words __attribute__((ext_vector_type(16)));
@@ -35,16 +35,16 @@ static inline __attribute__((always_inline, unused)) void tile_split(
   }
 }
 
-/// Calls the macro for each product of parts of the left and the right factor, from the smallest on:
-/// the left and the right tile that it needs anew, or -1. All but the last before the last of all
-/// steps: rounded while sums are small, they cost no accuracy.
+/// Calls the macro for each pair of parts to multiply, smallest products first: with the left and
+/// the right part to load, or -1 to keep the loaded one. The largest products follow after all
+/// steps of the others, which are rounded while sums are small and thus cost no accuracy.
 #define TILE_SMALL_PRODUCTS(PRODUCT)                                                               \
   PRODUCT(2, 0) PRODUCT(1, -1) PRODUCT(-1, 1) PRODUCT(0, -1) PRODUCT(-1, 2)
 #define TILE_LARGE_PRODUCT(PRODUCT) PRODUCT(0, 0)
 
 #define TILE_FUNCTION static __attribute__((target("amx-tile,amx-bf16"), noinline, unused))
 
-/// Prepares the thread's tiles: eight of 16 rows of 64 bytes.
+/// Configures the thread's tiles: eight tiles of 16 rows of 64 bytes.
 TILE_FUNCTION void tile_begin(void) {
   struct {
     unsigned char palette, start, reserved[14];
@@ -60,15 +60,15 @@ TILE_FUNCTION void tile_begin(void) {
 
 TILE_FUNCTION void tile_end(void) { __builtin_ia32_tilerelease(); }
 
-/// Floats to split: 32 rows of `steps` times two runs of 16. Those of the left factor are pixels;
-/// those of the right one are the 16 rows of a run of weights, in each of two vectors of columns.
+/// Floats to split: 32 rows of `steps` times two runs of 16. The left factor's rows are pixels, the
+/// right factor's the 16 rows of a run of weights, in each of two vectors of columns.
 typedef struct {
   const float *rows[32];
-  /// Where the runs of each step start in a row, in units of `scale` floats; the second may be -1, for
+  /// Offsets of each step's two runs in a row, in units of `scale` floats; the second may be -1 for
   /// zeros.
   const long *offsets;
   long scale, steps;
-  /// The parts of row `i` for a step are `i / 16 * half + i % 16 * 64 + step * step_stride` on.
+  /// The parts of row `i` start at `i / 16 * half + i % 16 * 64 + step * step_stride`.
   char *target;
   long half, step_stride, part_stride;
 } tile_source;
@@ -90,7 +90,7 @@ static inline __attribute__((always_inline, unused)) void tile_split_rows(
   }
 }
 
-/// Of the left factor; fewer than 32 rows repeat one.
+/// Splits the left factor; if there are fewer than 32 rows, one is repeated.
 static __attribute__((noinline, unused)) void tile_split_left(const tile_source *source) {
   tile_split_rows(source, 1);
 }
@@ -101,8 +101,8 @@ static __attribute__((noinline, unused)) void tile_split_right(const tile_source
 
 /// `products[32][32] = left · right`.
 ///
-/// - left: tiles `[2][step][part]`, the second 16 rows below.
-/// - right: tiles `[step][part][2]`, the second 16 columns on.
+/// - left: tiles `[2][step][part]`; the first index selects the upper or lower 16 rows.
+/// - right: tiles `[step][part][2]`; the last index selects the left or right 16 columns.
 TILE_FUNCTION void tile_multiply(
     const void *left, const void *right, long steps, float *products) {
   const long row = 64, below = steps * TILE_PARTS * TILE_BYTES;
@@ -138,7 +138,7 @@ TILE_FUNCTION void tile_multiply(
   __builtin_ia32_tilestored64(3, products + 16 * 32 + 16, 128);
 }
 
-/// Adds the product of a pair of tiles to `sums`, as the processor does: even and odd numbers apart.
+/// Adds the product of two tiles to `sums`, with even and odd numbers summed separately, as in AMX.
 static inline void tile_add(const unsigned short *left, const unsigned short *right, float *sums) {
   typedef unsigned int words __attribute__((ext_vector_type(16)));
   for (int row = 0; row < 16; row++) {
@@ -154,7 +154,7 @@ static inline void tile_add(const unsigned short *left, const unsigned short *ri
   }
 }
 
-/// The same without such tiles, for tests; subnormal numbers count.
+/// `tile_multiply` without AMX, for tests; keeps subnormal numbers.
 static __attribute__((noinline, unused)) void tile_multiply_emulated(
     const void *left, const void *right, long steps, float *products) {
   for (int i = 0; i < 32 * 32; i++) products[i] = 0;

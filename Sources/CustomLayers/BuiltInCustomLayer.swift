@@ -1,13 +1,13 @@
 /// A custom layer that needs no registration.
 package protocol BuiltInCustomLayer: CustomLayer { static var notes: CustomLayerNotes { get } }
 
-/// What `docs/layers.md` says of a built-in custom layer.
+/// The documentation of a built-in custom layer in `docs/layers.md`.
 package struct CustomLayerNotes: Sendable {
   package let formula: String
-  /// Each with its name in front; a default in brackets.
+  /// Each starts with its name; a default is in parentheses.
   package let parameters: [String]
   package let weights: String
-  /// The same as an expression of the source framework's arrays; empty if it has settings.
+  /// The formula as an expression in the source framework's arrays; empty if it has settings.
   package let expression: String
 
   package init(

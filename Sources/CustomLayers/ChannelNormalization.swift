@@ -1,8 +1,8 @@
 import Formulas
 import TensorCore
 
-/// gamma · (x − mean) / √(variance + ε) + beta, mean and variance over groups of channels and all
-/// places of an image, gamma and beta one per channel.
+/// gamma · (x − mean) / √(variance + ε) + beta, with mean and variance over groups of channels and
+/// all positions of an image, and gamma and beta per channel.
 class ChannelNormalization: CustomLayerWithChannelGroups {
   static let parameterNotes = [
     "`epsilon` or `eps` (1e-5)", "`in_channels`, checked",
@@ -10,7 +10,7 @@ class ChannelNormalization: CustomLayerWithChannelGroups {
   ]
   static let weightNotes = "γ and β, one per channel; default 1 and 0"
 
-  /// −1: one per channel.
+  /// The number of groups; −1 for one per channel.
   private let groups: Int
   private let epsilon: Float
   private let channelCount: Int?
@@ -67,7 +67,7 @@ class ChannelNormalization: CustomLayerWithChannelGroups {
     ChannelGroups(groups: groups, epsilon: epsilon, gamma: gamma, beta: beta)
   }
 
-  /// Only for groups of one channel or of all.
+  /// A formula exists only for groups of one or of all channels.
   func formula(forInputShapes shapes: [[Int]]) throws -> CustomLayerFormula? {
     let (shape, rank) = (PlaneShape(shapes[0]), shapes[0].count)
     let isInstance = groups == -1 || groups == shape.channels
@@ -117,7 +117,7 @@ class ChannelNormalization: CustomLayerWithChannelGroups {
   }
 }
 
-/// Mean and variance over all places of a channel.
+/// Normalizes by mean and variance over all positions of a channel.
 final class InstanceNormalization: ChannelNormalization, BuiltInCustomLayer {
   static let className = "InstanceNormalization"
   static let otherNames = ["InstanceNorm", "instancenorm"]
@@ -130,10 +130,10 @@ final class InstanceNormalization: ChannelNormalization, BuiltInCustomLayer {
   }
 }
 
-/// Mean and variance over groups of channels and all places.
+/// Normalizes by mean and variance over all positions of a group of channels.
 final class GroupNormalization: ChannelNormalization, BuiltInCustomLayer {
   static let className = "GroupNormalization"
-  /// `groupnorm` is kraken's.
+  /// `groupnorm` is the name in kraken.
   static let otherNames = ["GroupNorm", "groupnorm"]
   static let notes = CustomLayerNotes(
     "γ · (x − mean) / √(variance + ε) + β, mean and variance over groups of channels and all positions",

@@ -3,39 +3,39 @@ import TensorCore
 
 @_exported import enum TensorCore.CustomLayerParameter
 
-/// Input of a custom layer: dense row-major `Float`. Its shape is `[Seq, Batch, C, H, W]`, or of any
-/// rank from 1 in networks with exact array mapping.
+/// An input of a custom layer: dense row-major `Float`. Its shape is `[Seq, Batch, C, H, W]`, or of
+/// any nonzero rank in networks with exact array mapping.
 public struct CustomLayerInput {
-  /// Outermost axis first.
+  /// The sizes of the axes, outermost first.
   public let shape: [Int]
   /// The elements in row-major order; valid during the call.
   public let elements: UnsafeBufferPointer<Float>
 
-  /// An input that does not own its memory.
+  /// Creates an input that does not own its memory.
   public init(shape: [Int], elements: UnsafeBufferPointer<Float>) {
     self.shape = shape
     self.elements = elements
   }
 }
 
-/// Preallocated output of a custom layer: dense row-major `Float`, with the shape that
+/// A preallocated output of a custom layer: dense row-major `Float`, with the shape that
 /// `outputShapes(forInputShapes:)` returned.
 public struct CustomLayerOutput {
-  /// Outermost axis first.
+  /// The sizes of the axes, outermost first.
   public let shape: [Int]
   /// The elements in row-major order; valid during the call.
   public let elements: UnsafeMutableBufferPointer<Float>
 
-  /// An output that does not own its memory.
+  /// Creates an output that does not own its memory.
   public init(shape: [Int], elements: UnsafeMutableBufferPointer<Float>) {
     self.shape = shape
     self.elements = elements
   }
 }
 
-// No input and no output of a network is empty.
+// Inputs and outputs of a network are never empty.
 extension CustomLayerInput {
-  /// Where the elements are.
+  /// The address of the first element.
   var first: UnsafePointer<Float> {
     guard let first = elements.baseAddress else { preconditionFailure("an input has no elements") }
     return first
@@ -43,7 +43,7 @@ extension CustomLayerInput {
 }
 
 extension CustomLayerOutput {
-  /// Where the elements belong.
+  /// The address of the first element.
   var first: UnsafeMutablePointer<Float> {
     guard let first = elements.baseAddress else {
       preconditionFailure("an output buffer is missing")
@@ -52,28 +52,28 @@ extension CustomLayerOutput {
   }
 }
 
-/// An instance of a custom layer, as the engine calls it.
+/// An instance of a custom layer.
 ///
-/// `setWeights(_:)` is called once, then `outputShapes(forInputShapes:)` at every compilation, then
-/// `evaluate` for each prediction. One object serves all predictions of a model sequentially and
-/// may keep state between them; inputs with other shapes compile the network again and call the
-/// same object for its output shapes. An error that it throws becomes one error that names the
-/// layer and the class.
+/// The engine calls `setWeights(_:)` once, then `outputShapes(forInputShapes:)` at every
+/// compilation, then `evaluate` for each prediction. One object serves all predictions of a model
+/// sequentially and may keep state between them; inputs with other shapes compile the network again
+/// and ask the same object for its output shapes. An error that it throws is reported with the
+/// names of layer and class.
 public protocol CustomLayerImplementation: AnyObject {
-  /// The layer's weights in file order: little-endian 32-bit floats, or 16-bit where the model
-  /// stores half precision.
+  /// Receives the layer's weights in file order: little-endian 32-bit floats, or 16-bit floats if
+  /// the model stores half precision.
   func setWeightData(_ weights: [Bytes]) throws
-  /// The same for a class that wants to know what the bytes are.
+  /// The same for a class that needs the types of the bytes.
   func setWeights(_ weights: [CustomLayerWeight]) throws
-  /// The shapes of the outputs for those of the inputs.
+  /// The shapes of the outputs, given those of the inputs.
   func outputShapes(forInputShapes inputShapes: [[Int]]) throws -> [[Int]]
-  /// Writes every element of the outputs; the inputs are not to be changed.
+  /// Writes every element of the outputs; must not change the inputs.
   func evaluate(inputs: [CustomLayerInput], outputs: [CustomLayerOutput]) throws
 }
 
-/// A layer for which the engine may have an operation of its own, and then need not call `evaluate`.
+/// A layer for which the engine may use a built-in operation instead of calling `evaluate`.
 package protocol CustomLayerWithEquivalent: CustomLayerWithFormula {
-  /// What the layer does to its only input; asked for after `setWeights(_:)`.
+  /// The function of the layer's only input; read after `setWeights(_:)`.
   var equivalent: CustomLayerEquivalent? { get }
 }
 
@@ -83,7 +83,7 @@ extension CustomLayerImplementation {
     try setWeightData(weights.map(\.bytes))
   }
 
-  /// Refuses weights, because most classes take none.
+  /// Throws if there are weights, because most classes use none.
   public func setWeightData(_ weights: [Bytes]) throws {
     if weights.isEmpty { return }
     throw ModelError(
@@ -95,21 +95,21 @@ extension CustomLayerImplementation {
 public protocol CustomLayer: CustomLayerImplementation {
   /// The class name in the model.
   static var className: String { get }
-  /// Further names under which models call the class.
+  /// Other names that models use for the class.
   static var otherNames: [String] { get }
-  /// `parameters` holds what the model stores, and `engineName`.
+  /// Creates a layer. `parameters` contains what the model stores, and `engineName`.
   init(parameters: [String: CustomLayerParameter]) throws
 }
 
 extension CustomLayer {
-  /// None.
+  /// No other names.
   public static var otherNames: [String] { [] }
 }
 
-/// A custom layer in the engine's own terms.
+/// A built-in operation that is equivalent to a custom layer.
 package enum CustomLayerEquivalent: Sendable, Equatable {
   /// `function(scale · x + shift)`, with one `alpha` or one per channel.
   case function(UnaryFunction, alpha: [Float], beta: Float = 0, scale: Float = 1, shift: Float = 0)
-  /// Rows and columns taken from each border.
+  /// Removes rows and columns at each border.
   case crop(border: Int)
 }

@@ -2,12 +2,12 @@ import Formulas
 import Kernels
 import TensorCore
 
-/// What a custom layer computes, as a formula of its inputs' arrays.
+/// The result of a custom layer as a formula of its inputs.
 package struct CustomLayerFormula: Sendable {
   package let expression: Expression
   /// The names of the inputs in the expression.
   package let inputs: [String]
-  /// The arrays of the other names.
+  /// The arrays for the other names.
   package let weights: [String: FormulaArray]
 
   init(_ expression: Expression, inputs: [String] = ["x"], weights: [String: FormulaArray] = [:]) {
@@ -15,26 +15,25 @@ package struct CustomLayerFormula: Sendable {
   }
 }
 
-/// A layer that operations on whole arrays can replace.
+/// A layer that can be replaced by operations on whole arrays.
 package protocol CustomLayerWithFormula: CustomLayerImplementation {
-  /// The formula for inputs of these shapes; nil if none states what the layer computes. Asked for
-  /// after `setWeights(_:)`.
+  /// The formula for inputs of these shapes; nil if there is none. Called after `setWeights(_:)`.
   func formula(forInputShapes shapes: [[Int]]) throws -> CustomLayerFormula?
 }
 
-/// A normalization over groups of channels, which a formula, without changes of shape, cannot state.
+/// A normalization over groups of channels, which a formula cannot express without reshaping.
 package protocol CustomLayerWithChannelGroups: CustomLayerWithFormula {
-  /// Asked for after `setWeights(_:)`.
+  /// Read after `setWeights(_:)`.
   var channelGroups: ChannelGroups { get }
 }
 
-/// gamma · (x − mean) / √(variance + epsilon) + beta, mean and variance over groups of channels and all
-/// places.
+/// gamma · (x − mean) / √(variance + epsilon) + beta, with mean and variance over groups of
+/// channels and all positions.
 package struct ChannelGroups: Sendable {
-  /// −1: one per channel.
+  /// The number of groups; −1 for one per channel.
   package let groups: Int
   package let epsilon: Float
-  /// One per channel, or none.
+  /// One per channel, or empty.
   package let gamma: [Float]
   package let beta: [Float]
 }
@@ -79,14 +78,14 @@ extension Expression {
     return shift == 0 ? product : try .apply(.add, product, .number(shift))
   }
 
-  /// The reduction over an axis, which keeps one element.
+  /// The reduction along axes, which keep one element.
   func reduced(_ reduction: Reduction, _ axes: [Int]) throws -> Expression {
     try Expression(.reduce(reduction, self, axes: axes, keepsAxes: true))
   }
 }
 
 extension FormulaArray {
-  /// One value per channel: before rows and columns, or along the last of fewer than three axes.
+  /// One value per channel, along the third axis from the end or the last of fewer than three.
   init(perChannel values: [Float], rank: Int) {
     self.init(rank < 3 ? [values.count] : [values.count, 1, 1], values.map { Double($0) })
   }

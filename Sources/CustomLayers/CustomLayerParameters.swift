@@ -1,6 +1,6 @@
 import TensorCore
 
-/// Reads the parameters of a custom layer by any of their names. Errors name the parameter.
+/// Reads a custom layer's parameters, which may have several names. Errors name the parameter.
 struct CustomLayerParameters {
   private let values: [String: CustomLayerParameter]
 
@@ -11,7 +11,7 @@ struct CustomLayerParameters {
     return nil
   }
 
-  /// A whole number in `range`, however the model stores it.
+  /// An integer in `range`, of any type in the model.
   func int(_ names: String..., in range: ClosedRange<Int>) throws -> Int? {
     guard let (name, value) = find(names) else { return nil }
     let number: Int? =
@@ -57,7 +57,7 @@ struct CustomLayerParameters {
     }
   }
 
-  /// Positive numbers separated by commas.
+  /// A list of positive numbers, separated by commas.
   func positiveNumbers(_ name: String) throws -> [Float]? {
     guard let (_, value) = find([name]) else { return nil }
     guard case .string(let text) = value else {
@@ -73,7 +73,7 @@ struct CustomLayerParameters {
     return numbers
   }
 
-  /// One of a few words, or its number, as far as `words` has it.
+  /// One of `words`, given as text or as an index.
   func choice(_ names: String..., of words: [String]) throws -> String? {
     guard let (name, value) = find(names) else { return nil }
     switch value {
@@ -88,7 +88,7 @@ struct CustomLayerParameters {
   }
 }
 
-/// The shapes of the inputs, of which there must be `count`.
+/// The shapes of the inputs. Throws unless there are `count`.
 func inputs(_ shapes: [[Int]], _ count: ClosedRange<Int>) throws -> [[Int]] {
   guard count.contains(shapes.count) else {
     let needed =

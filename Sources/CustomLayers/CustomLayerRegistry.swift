@@ -1,6 +1,6 @@
 import TensorCore
 
-/// The implementations of custom layers that a network may use, by class name.
+/// The custom layer classes that a network may use, by name.
 public struct CustomLayerRegistry: Sendable {
   /// Creates a layer from its parameters, like `CustomLayer.init(parameters:)`.
   public typealias Factory =
@@ -10,7 +10,7 @@ public struct CustomLayerRegistry: Sendable {
   /// The plug-in files of classes, by class name.
   public private(set) var plugins: [String: String] = [:]
 
-  /// The built-in layers.
+  /// Creates a registry of the built-in layers.
   public init() { self = Self.builtIn }
 
   private init(_ types: [any (CustomLayer & SendableMetatype).Type]) {
@@ -26,7 +26,7 @@ public struct CustomLayerRegistry: Sendable {
     }
   }
 
-  /// Adds a class whose layers are created by `factory`, replacing a class of the same name.
+  /// Adds a class whose layers `factory` creates, replacing a class of the same name.
   ///
   /// - Parameter plugin: the plug-in file that contains the class.
   public mutating func register(
@@ -36,10 +36,10 @@ public struct CustomLayerRegistry: Sendable {
     plugins[className] = plugin
   }
 
-  /// The implementation of the class, if it exists.
+  /// The factory of a class; nil if there is no such class.
   public subscript(className: String) -> Factory? { factories[className] }
 
-  /// The names of all classes, in order.
+  /// The names of all classes, sorted.
   public var classNames: [String] { factories.keys.sorted() }
 
   /// One error for all missing classes.
@@ -61,7 +61,7 @@ public struct CustomLayerRegistry: Sendable {
   }
 }
 
-/// The layers that need no registration.
+/// The custom layers that need no registration.
 package let builtInCustomLayers: [any (BuiltInCustomLayer & SendableMetatype).Type] = [
   Swish.self, ElementwiseCustomLayer<HardSwishDefinition>.self,
   ElementwiseCustomLayer<MishDefinition>.self,

@@ -8,7 +8,7 @@ public struct CustomLayerWeight: Sendable, Equatable {
     case float32
     /// Little-endian half floats.
     case float16
-    /// Bytes whose meaning only the class knows.
+    /// Bytes that only the class can interpret.
     case raw
   }
 
@@ -23,10 +23,10 @@ public struct CustomLayerWeight: Sendable, Equatable {
     self.element = element
   }
 
-  /// 32-bit floats.
+  /// Creates a weight from 32-bit floats.
   public init(_ values: [Float]) { self.init(Bytes(values), .float32) }
 
-  /// The values, of either precision.
+  /// The values as floats, from either precision.
   public func floats() throws -> [Float] {
     switch element {
     case .float32 where bytes.count % 4 == 0: return bytes.array(of: Float.self)

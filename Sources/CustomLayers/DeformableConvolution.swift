@@ -1,6 +1,6 @@
 import TensorCore
 
-/// Σ kernel · x at places that a second input moves, as torchvision's `deform_conv2d` has it.
+/// Σ kernel · x at positions shifted by a second input, as in torchvision's `deform_conv2d`.
 final class DeformableConvolution: BuiltInCustomLayer {
   static let className = "DeformableConvolution"
   static let otherNames = ["DeformConv2d", "deform_conv2d"]

@@ -1,7 +1,7 @@
 import TensorCore
 
-/// The columns of a deformable convolution, whose offsets and mask are the layer's weights: the
-/// layer of DeformConv2d-Metal. A `dneprDroid_addmm` that follows multiplies them by the kernel.
+/// The columns of a deformable convolution whose offsets and mask are the layer's weights, as in
+/// DeformConv2d-Metal. A `dneprDroid_addmm` that follows multiplies them by the kernel.
 final class DeformedColumns: BuiltInCustomLayer {
   static let className = "dneprDroid_deform_conv2d"
   static let notes = CustomLayerNotes(
@@ -49,7 +49,7 @@ final class DeformedColumns: BuiltInCustomLayer {
       field: "parameters.outShape")
   }
 
-  /// A shape that is written as `[1, 1, 27, 16, 16]`.
+  /// Parses a shape such as `[1, 1, 27, 16, 16]`.
   private static func shape(_ parameter: CustomLayerParameter?) throws -> [Int] {
     guard case .string(let text) = parameter, text.hasPrefix("["), text.hasSuffix("]") else {
       throw ModelError(

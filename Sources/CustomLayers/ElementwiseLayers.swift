@@ -1,8 +1,8 @@
 import Kernels
 import TensorCore
 
-/// A built-in custom layer that is one of the kernels' functions of each element: what it is called,
-/// and which function.
+/// A built-in custom layer that applies one of the kernels' functions to each element: its names
+/// and its function.
 protocol ElementwiseDefinition {
   static var className: String { get }
   static var otherNames: [String] { get }
@@ -51,7 +51,7 @@ enum GELUDefinition: ElementwiseDefinition {
   }
 }
 
-/// From the range of tanh to that of an image.
+/// Maps the range of tanh to that of an image.
 enum RescaleOutputDefinition: ElementwiseDefinition {
   static let className = "RescaleOutputLambda"
   static let otherNames = ["DeprocessStylizedImage"]
@@ -62,19 +62,19 @@ enum RescaleOutputDefinition: ElementwiseDefinition {
   }
 }
 
-/// Kraken's `identity`, and its `dropout`, which acts in training only.
+/// The identity, as in kraken's `identity`, and `dropout`, which acts only in training.
 enum IdentityDefinition: ElementwiseDefinition {
   static let className = "identity"
   static let otherNames = ["Identity", "dropout", "Dropout"]
   static let notes = CustomLayerNotes("y = x", parameters: ["`dim`, `p`: ignored"])
 
   static func function(_ parameters: CustomLayerParameters) throws -> CustomLayerEquivalent {
-    // A negative zero stays one.
+    // Preserves a negative zero.
     .function(.linear, alpha: [1], beta: -0.0)
   }
 }
 
-/// The layer that an `ElementwiseDefinition` declares.
+/// The layer for an `ElementwiseDefinition`.
 final class ElementwiseCustomLayer<Definition: ElementwiseDefinition>: BuiltInCustomLayer,
   CustomLayerWithEquivalent
 {

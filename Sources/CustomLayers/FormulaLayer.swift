@@ -2,11 +2,11 @@ import Formulas
 import Kernels
 import TensorCore
 
-/// What its parameter `expression` says, about arrays `[Seq, Batch, C, H, W]`, or of the network's own
-/// axes.
+/// Evaluates the parameter `expression`, on arrays `[Seq, Batch, C, H, W]` or with the network's
+/// own axes.
 ///
-/// The parameter `inputs` names the inputs, `weights` the weights with their shapes, as
-/// `beta[1,1,6,1,1]`; other numbers are parameters of the formula by their names.
+/// The parameter `inputs` names the inputs, `weights` the weights with their shapes, such as
+/// `beta[1,1,6,1,1]`; other numeric parameters are available in the formula by name.
 package final class FormulaLayer: BuiltInCustomLayer, CustomLayerWithFormula {
   package static let className = "Formula"
   package static let notes = CustomLayerNotes(

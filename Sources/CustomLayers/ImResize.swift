@@ -1,6 +1,6 @@
 import TensorCore
 
-/// Bicubic enlargement by a factor, as OpenCV's `INTER_CUBIC`; OpenPose's `ImResize`.
+/// Bicubic enlargement by a factor, as in OpenCV's `INTER_CUBIC`; OpenPose's `ImResize`.
 final class ImResize: BuiltInCustomLayer {
   static let className = "ImResize"
   static let notes = CustomLayerNotes(

@@ -1,6 +1,6 @@
 import TensorCore
 
-/// Chunks of one axis summed up; kraken's `addition`.
+/// The sum of the chunks of an axis; kraken's `addition`.
 final class KrakenAddition: BuiltInCustomLayer {
   static let className = "addition"
   static let notes = CustomLayerNotes(
@@ -36,7 +36,7 @@ final class KrakenAddition: BuiltInCustomLayer {
     for outer in 0..<view.outer {
       let (from, to) = (source + outer * view.length * view.inner, target + outer * length)
       to.update(from: from, count: length)
-      // What does not fill a chunk is left out.
+      // An incomplete chunk is left out.
       for part in 1..<max(1, view.length / chunk) {
         kernels.add(1, from + part * length, to: to, length)
       }

@@ -1,6 +1,6 @@
 import TensorCore
 
-/// One axis split in two, of which one part moves into another axis; kraken's `reshape`.
+/// Splits one axis in two and merges one part with another axis; kraken's `reshape`.
 final class KrakenReshape: BuiltInCustomLayer {
   static let className = "reshape"
   static let notes = CustomLayerNotes(

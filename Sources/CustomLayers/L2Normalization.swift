@@ -3,7 +3,7 @@ import KernelInterface
 import Kernels
 import TensorCore
 
-/// γ · x / √max(Σ x², ε), the sum along one axis.
+/// γ · x / √max(Σ x², ε), with the sum along one axis.
 final class L2Normalization: BuiltInCustomLayer, CustomLayerWithFormula {
   static let className = "L2Normalization"
   static let otherNames = ["L2Normalize", "L2Norm"]

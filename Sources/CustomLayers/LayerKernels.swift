@@ -1,13 +1,13 @@
 import Kernels
 import TensorCore
 
-/// The kernels as the built-in layers use them.
+/// The kernels for built-in layers.
 struct LayerKernels: Sendable {
   let table: any KernelTable.Type
 
   init() throws { table = try InstructionSet.selected().kernels }
 
-  /// `function(x)` of `count` elements; in place is allowed.
+  /// Writes `function(x)` of `count` elements, possibly in place.
   func apply(
     _ function: UnaryFunction, _ input: UnsafePointer<Float>,
     _ output: UnsafeMutablePointer<Float>, _ count: Int,

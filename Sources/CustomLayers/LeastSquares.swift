@@ -1,7 +1,7 @@
 import TensorCore
 
-/// The x of least length that makes ‖A·x − b‖ least, with the rank and the singular values of A; the
-/// layer of Lstsq-CoreML. A comes transposed, `[…, n, m]`, and b as `[…, m]`.
+/// The shortest x that minimizes ‖A·x − b‖, with the rank and the singular values of A, as in
+/// Lstsq-CoreML. A is transposed, `[…, n, m]`, and b is `[…, m]`.
 final class LeastSquares: BuiltInCustomLayer {
   static let className = "dneprDroid_lstsq"
   static let otherNames = ["Lstsq", "lstsq"]
@@ -9,7 +9,7 @@ final class LeastSquares: BuiltInCustomLayer {
     "x = A⁺ · b for A transposed, […, n, m], and b […, m]; outputs x […, n], residuals (0), the rank of A and its singular values […, m], 0 beyond min(m, n)",
     parameters: ["`driver`: `gelsd`"])
 
-  /// Multiply-adds of one pass over all matrices.
+  /// Maximum number of multiply-adds of one pass over all matrices.
   private static let workLimit = 1 << 28
 
   init(parameters: [String: CustomLayerParameter]) throws {

@@ -1,7 +1,7 @@
 import LibC
 import TensorCore
 
-/// The regions of a region proposal network; Faster R-CNN's.
+/// The regions of a region proposal network, as in Faster R-CNN.
 final class Proposal: BuiltInCustomLayer {
   static let className = "Proposal"
   static let notes = CustomLayerNotes(

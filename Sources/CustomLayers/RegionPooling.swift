@@ -7,7 +7,7 @@ extension RegionWindows {
     "`pooled_h`, `pooled_w`: h and w", "`spatial_scale`: from region coordinates to those of x (1)",
   ]
 
-  /// - Parameter group: rows and columns, if no parameters say them.
+  /// - Parameter group: rows and columns; nil reads them from the parameters.
   init(_ parameters: CustomLayerParameters, group: Int? = nil) throws {
     self.init(
       rows: try group ?? parameters.required("pooled_h", in: 1...4096),
@@ -15,12 +15,12 @@ extension RegionWindows {
       scale: try parameters.float("spatial_scale") ?? 1)
   }
 
-  /// - Parameter channels: of the output, for those of x.
+  /// - Parameter channels: the output's channels, given those of x.
   func outputShape(_ shapes: [[Int]], channels: (Int) throws -> Int) throws -> [Int] {
     let shapes = try inputs(shapes, 2...2)
     let (image, regions) = (try PlaneShape(planes: shapes[0]), shapes[1])
     let count = regions.reduce(1, *)
-    // Vectors of five, whichever axis holds them.
+    // Five numbers per region, along any axis.
     try require(
       count % 5 == 0 && regions.contains(5),
       "the regions have the shape \(regions); each needs five numbers", field: "input"
@@ -29,7 +29,7 @@ extension RegionWindows {
     return shapes[0].count == 5 ? [1] + item : item
   }
 
-  /// What of the inputs `pool` needs.
+  /// The inputs in the form that `pool` needs.
   func regions(of inputs: [CustomLayerInput]) -> Regions {
     Regions(
       source: inputs[0].first, shape: PlaneShape(inputs[0].shape), regions: inputs[1].first,
@@ -37,7 +37,7 @@ extension RegionWindows {
   }
 }
 
-/// The greatest value of each window of each region; Fast R-CNN's.
+/// The maximum of each window of each region, as in Fast R-CNN.
 final class RegionMaxima: BuiltInCustomLayer {
   static let className = "ROIPooling"
   static let otherNames = ["RoIPooling", "ROIPool"]
@@ -60,7 +60,7 @@ final class RegionMaxima: BuiltInCustomLayer {
   }
 }
 
-/// The mean of each window of each region, every window of channels of its own; R-FCN's.
+/// The mean of each window of each region, with separate channels for every window, as in R-FCN.
 final class PositionSensitivePooling: BuiltInCustomLayer {
   static let className = "PSROIPooling"
   static let notes = CustomLayerNotes(
@@ -99,7 +99,7 @@ final class PositionSensitivePooling: BuiltInCustomLayer {
   }
 }
 
-/// The mean of samples in each window of each region, between places; torchvision's.
+/// The mean of interpolated samples in each window of each region, as in torchvision.
 final class RegionAlign: BuiltInCustomLayer {
   static let className = "ROIAlign"
   static let otherNames = ["RoIAlign"]

@@ -1,6 +1,6 @@
 import TensorCore
 
-/// Takes two rows and columns from each border.
+/// Removes two rows and columns at each border.
 package final class ResCropBlockLambda: BuiltInCustomLayer, CustomLayerWithEquivalent {
   package static let className = "ResCropBlockLambda"
   package static let notes = CustomLayerNotes(

@@ -1,6 +1,6 @@
 import TensorCore
 
-/// Planes in another size, by the nearest place or between four.
+/// Resizes planes, by the nearest position or by bilinear interpolation.
 final class Resize: BuiltInCustomLayer {
   static let className = "Resize"
   static let otherNames = ["ResizeBilinear", "ResizeNearestNeighbor", "Interpolate"]

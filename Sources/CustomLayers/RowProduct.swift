@@ -1,6 +1,6 @@
 import TensorCore
 
-/// The product of a row and a matrix, that of DeformConv2d-Metal.
+/// The product of a row and a matrix, as in DeformConv2d-Metal.
 final class RowProduct: BuiltInCustomLayer {
   static let className = "dneprDroid_addmm"
   static let notes = CustomLayerNotes("y[…, 1, n] = Σ a[…, 1, k] · b[…, k, n]; inputs a and b")

@@ -1,6 +1,6 @@
 import TensorCore
 
-/// What both directions share: the parameters.
+/// The parameters that both directions share.
 class BlockLayer {
   let blocks: BlockArrangement
   var size: Int { blocks.size }
@@ -19,7 +19,7 @@ class BlockLayer {
   ]
 }
 
-/// Blocks of b × b places side by side as channels.
+/// Moves the positions of each b × b block to channels.
 final class SpaceToDepth: BlockLayer, BuiltInCustomLayer {
   static let className = "SpaceToDepth"
   static let otherNames = ["PixelUnshuffle"]
@@ -48,7 +48,7 @@ final class SpaceToDepth: BlockLayer, BuiltInCustomLayer {
   }
 }
 
-/// The channels of each place as a block of b × b places.
+/// Moves the channels of each position to a block of b × b positions.
 final class DepthToSpace: BlockLayer, BuiltInCustomLayer {
   static let className = "DepthToSpace"
   static let otherNames = ["PixelShuffle"]

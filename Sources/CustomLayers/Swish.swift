@@ -1,7 +1,7 @@
 import TensorCore
 
-/// x / (1 + exp(−β·x)); β is the parameter `beta`, or the layer's only weight, one value or one a
-/// channel, or 1.
+/// x / (1 + exp(−β·x)), where β is the parameter `beta` or the layer's only weight, one value or
+/// one per channel; by default 1.
 package final class Swish: BuiltInCustomLayer, CustomLayerWithEquivalent {
   package static let className = "Swish"
   package static let otherNames = ["swish", "SiLU"]

@@ -4,7 +4,7 @@ import TensorCore
 
 /// Options for compiling a network.
 public struct CompileOptions: Sendable {
-  /// Intermediate blobs to return from a prediction besides the outputs. A kept blob is never fused
+  /// Intermediate blobs that a prediction returns besides the outputs. A kept blob is never fused
   /// away.
   public enum Keep: Sendable, Equatable {
     /// The blobs with these names.
@@ -17,17 +17,17 @@ public struct CompileOptions: Sendable {
   public var threads: Int?
   /// Threads per prediction if `threads` is nil.
   package static var availableCores: Int { ThreadPool.availableCores }
-  /// Kernels to use; nil means the best set that the machine supports.
+  /// Kernels to use; nil means the widest instruction set that the machine supports.
   package var instructionSet: InstructionSet?
-  /// What computes large matrix products; nil means what the instruction set has.
+  /// How to compute large matrix products; nil means as the instruction set does.
   package var tiles: Tiles?
-  /// Algorithm for 3 × 3 convolutions; nil means the one set in the environment, else the faster.
+  /// Algorithm for convolutions; nil means the one set in the environment, or else the fastest.
   package var convolution: ConvolutionAlgorithm?
-  /// The first outputs of the layers whose sums are in half precision; see `HalfSumLayer`.
+  /// The first outputs of the layers that keep their sums in half precision; see `HalfSumLayer`.
   package var halfSums: Set<String> = []
-  /// Names of passes to leave out, for example to find a faulty one.
+  /// Names of passes to skip, for example to find a faulty one.
   package var withoutPasses: Set<String> = []
-  /// Blobs to return from a prediction besides the outputs.
+  /// Blobs that a prediction returns besides the outputs.
   public var keep = Keep.named([])
   /// Shapes `[Seq, Batch, C, H, W]` of inputs that differ from the declared ones: another batch
   /// size, a sequence, or one of the flexible sizes.
@@ -36,18 +36,18 @@ public struct CompileOptions: Sendable {
   public var customLayers = CustomLayerRegistry()
   /// Custom layer objects to reuse if the model has been compiled before; nil creates new ones.
   package var customLayerInstances: CustomLayerInstances?
-  /// The seed of layers with random numbers.
+  /// The seed for layers with random numbers.
   public var seed: UInt64 = 0
   /// The limit in bytes for weights, inputs, outputs and working memory together; nil means 80 % of
-  /// the machine's memory, of the limit of its control group, or of the process's own limit,
-  /// whichever is smallest.
+  /// the machine's memory, the limit of its control group, or the process's own limit, whichever is
+  /// smallest.
   public var maxMemory: Int?
-  /// Whether loops end with an error beyond a bound of their work.
+  /// Whether loops that exceed a bound on their work end with an error.
   package var hasBoundedLoops = false
   /// Callbacks for steps and custom layers.
   public var hooks = EngineHooks()
 
-  /// All cores, the best kernels, and no blobs besides the outputs.
+  /// Creates options for all cores, the best kernels, and no blobs besides the outputs.
   public init() {}
 }
 
@@ -55,16 +55,16 @@ public struct CompileOptions: Sendable {
 public struct EngineHooks: Sendable {
   /// Called after each step of a prediction.
   package var onStep: (@Sendable (StepRecord) -> Void)?
-  /// Called with what a prediction or the reading of its inputs finds, again for each prediction.
+  /// Called for each finding while inputs are read or a prediction runs, again for each prediction.
   package var onFinding: (@Sendable (ValueFinding) -> Void)?
   /// Called before each call of a custom layer.
   package var onCustomLayerCall: (@Sendable (CustomLayerCall) -> Void)?
 
-  /// Nothing is reported.
+  /// Creates hooks that report nothing.
   public init() {}
 }
 
-/// Values that are legal, but probably a mistake.
+/// Values that are valid but probably a mistake.
 package struct ValueFinding: Sendable {
   package enum Kind: Sendable {
     case notANumber, infinite, notWhole, outOfRange, overflow, lostDigits, pixels, shape
@@ -72,7 +72,7 @@ package struct ValueFinding: Sendable {
   }
 
   package var kind: Kind
-  /// Its field is the input or output, if it is about one.
+  /// Its field is the input or output that the finding is about, if any.
   package var error: ModelError
 
   package init(_ kind: Kind, _ message: String, field: String? = nil, file: String? = nil) {
@@ -89,8 +89,8 @@ package struct StepRecord: Sendable {
 
 /// One step of the plan.
 package struct StepDescription: Sendable, Equatable {
-  /// The layer, or the last of the layers fused into the step; the blob if the step only converts a
-  /// layout.
+  /// The layer, or the last of the layers fused into the step; the blob if the step only converts
+  /// the layout.
   package var name: String
   /// The layer's type in the specification; `input`, `output` and `convert` for steps without a
   /// layer.
@@ -107,7 +107,7 @@ package struct StepDescription: Sendable, Equatable {
   package var weightBytes = 0
 }
 
-/// A call of a custom layer, printed the way Core ML's custom layer protocol names its arguments.
+/// A call of a custom layer, described with the argument names of Core ML's custom layer protocol.
 package struct CustomLayerCall: Sendable, CustomStringConvertible {
   package enum Method: Sendable, Equatable {
     case initialize(parameters: [String: CustomLayerParameter])

@@ -5,8 +5,8 @@ import TensorCore
 
 /// A neural network ready to run: shapes inferred, layers fused, weights packed, memory planned.
 ///
-/// Compile once, predict many times. Predictions of one network on several threads run one after the
-/// other, those on one thread at the same time; the results are the same.
+/// Compile once, predict many times. Multithreaded predictions of one network run one after the
+/// other; single-threaded ones run concurrently. The results are the same.
 package final class CompiledNetwork: Sendable {
   package let inputs: [NetworkFeature]
   package let outputs: [NetworkFeature]
@@ -18,19 +18,18 @@ package final class CompiledNetwork: Sendable {
   package let instructionSet: InstructionSet
   /// Bytes of planned working memory.
   package let arenaBytes: Int
-  /// Bytes of weights in the kernels' order; weights read in place from the model's file are not
-  /// counted.
+  /// Bytes of packed weights, without weights that are read in place from the model's file.
   package let packedWeightBytes: Int
-  /// Whether all is planned: no size depends on values, and nothing on conditions.
+  /// Whether everything is planned: no size and no control flow depends on values.
   package let isFixed: Bool
-  /// Whether predictions do not depend on their order, as custom layers and random numbers may.
+  /// Whether equal inputs always give equal results: without custom layers and random numbers.
   package let isRepeatable: Bool
 
   private let compiler: RunCompiler
   private let interface: GraphBuilder.Interface
   private let first: RunPlan
   private let lock = Mutex(())
-  /// Idle executors of predictions on one thread each.
+  /// Idle executors for single-threaded predictions.
   private let singles = Mutex<[Executor]>([])
   private let singleThread = ThreadPool(threadCount: 1)
 
@@ -54,7 +53,7 @@ package final class CompiledNetwork: Sendable {
     packedWeightBytes = steps.reduce(0) { $0 + $1.weightBytes }
   }
 
-  /// The nodes of the graph after the first run of a pass, or after `Passes.lowering`.
+  /// The nodes of the graph after the first run of `pass`, or after `Passes.lowering`.
   ///
   /// - Throws: `.usage` if no pass has the name; whatever `init` throws.
   package static func steps(
@@ -72,7 +71,7 @@ package final class CompiledNetwork: Sendable {
   /// - Parameter inputs: a tensor for each input feature, `[Seq, Batch, C, H, W]` or the exact
   ///   shape for exact mapping; images as raw values 0 to 255 in the feature's order of colors,
   ///   before scaler or mean image.
-  /// - Returns: the output features and the kept blobs, of the blobs' shapes.
+  /// - Returns: the output features and the kept blobs, with the blobs' shapes.
   /// - Throws: `ModelError` with code `.mismatch` if an input is missing, unknown or has another
   ///   shape; whatever a custom layer throws, with the name of the layer.
   package func predict(_ inputs: [String: Tensor]) throws -> [String: Tensor] {
@@ -81,14 +80,14 @@ package final class CompiledNetwork: Sendable {
       if let results = try lock.withLockIfAvailable({ _ in try run(tensors) }) {
         return named(results)
       }
-      // Without memory of its own, the prediction waits.
+      // Waits if there is no memory for another arena.
       if let executor = try? idleExecutor() { return try run(tensors, executor) }
     }
     return named(try lock.withLock { _ in try run(tensors) })
   }
 
-  /// Runs the network once on the caller's thread, while other threads do the same, each in its own
-  /// working memory.
+  /// Runs the network once on the caller's thread. Other threads can do the same concurrently, each
+  /// with its own working memory.
   ///
   /// - Precondition: `isRepeatable`
   /// - Throws: what `predict` throws; `.outOfMemory` if the working memory exceeds the budget.
@@ -134,7 +133,7 @@ package final class CompiledNetwork: Sendable {
     return named
   }
 
-  /// The results, of which blobs that nothing has written are nil.
+  /// The results; nil for blobs that were never written.
   private func run(_ tensors: [Tensor]) throws -> [Tensor?] {
     if isFixed { return try first.executor?.run(tensors) ?? [] }
     var run = ProgramRun(compiler)
@@ -151,7 +150,7 @@ package final class CompiledNetwork: Sendable {
   }
 }
 
-/// Carries a network from the document to the plan.
+/// The state of a compilation, from the document to the plan.
 private struct Compilation {
   /// The graph of the first run of layers.
   private(set) var builder: GraphBuilder
@@ -161,7 +160,7 @@ private struct Compilation {
   private let run: LayerSequence
   private let waiting: [PlacedLayer]
 
-  /// Results without elements are not in the graph.
+  /// Empty results are not in the graph.
   var isFixed: Bool {
     waiting.isEmpty && compiler.program.statements.count == 1
       && !interface.blobs.contains { builder.empty[$0] != nil }

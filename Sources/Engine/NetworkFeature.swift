@@ -4,9 +4,9 @@ import CoreMLModel
 package struct NetworkFeature: Sendable, Equatable {
   package enum Kind: Sendable, Equatable {
     case array
-    /// Elements are 0 to 255, channels in the order of the color space.
+    /// Elements are from 0 to 255, with channels in the order of the color space.
     case image(ImageFeatureType.ColorSpace)
-    /// A classifier's probabilities, one per channel, in label order.
+    /// A classifier's probabilities, one per channel, in the order of the labels.
     case probabilities
   }
 

@@ -1,15 +1,15 @@
 import Kernels
 import Synchronization
 
-/// The peak rate of a machine's cores: multiply-adds in registers, with nothing to load or store.
+/// The peak rate of a machine's cores: multiply-adds in registers, without loads or stores.
 package enum PeakRate {
   private static let burst = 0.000_5
   private static let whole = 0.025
 
-  /// Operations per second of `threads` threads at once; a multiply-add counts as two.
+  /// Operations per second of `threads` concurrent threads; a multiply-add counts as two.
   ///
   /// All threads work in bursts of half a millisecond for 25 ms; the result is the sum of their
-  /// fastest bursts, so that other processes affect it little. Precondition: the instruction set is
+  /// fastest bursts, so other processes hardly affect it. Precondition: the instruction set is
   /// available.
   package static func measure(_ set: InstructionSet, threads: Int) -> Double {
     let pool = ThreadPool(threadCount: threads)

@@ -8,7 +8,7 @@ struct BlockReader {
   init(array: Int, offset: Int, shape: [Int], strides: [Int]) {
     self.array = array
     self.offset = offset
-    // Contiguous axes count as one.
+    // Merges contiguous axes into one.
     var sizes: [Int] = []
     var steps: [Int] = []
     for (size, step) in zip(shape, strides) where size != 1 {
@@ -55,7 +55,7 @@ struct BlockReader {
 }
 
 extension Expression.Reduction {
-  /// Sums are accumulated in double precision.
+  /// Accumulates sums in double precision.
   func run(
     _ array: UnsafePointer<Float>, _ view: VectorProgram.View, _ outer: [Int], _ inner: [Int],
     _ target: UnsafeMutablePointer<Float>

@@ -1,6 +1,6 @@
 import LibC
 
-/// An element function of arrays that are broadcast to each other. Conditions are 1 and 0.
+/// An element function of arrays that are broadcast to each other. A condition is 1 or 0.
 package enum ElementFunction: String, Sendable, CaseIterable {
   case add, subtract, multiply, divide, floorDivide, modulo, power, minimum, maximum
   case less, lessEqual, greater, greaterEqual, equal, notEqual, logicalAnd, logicalOr, logicalNot
@@ -11,14 +11,14 @@ package enum ElementFunction: String, Sendable, CaseIterable {
   /// A function's row in the table.
   package struct Row: Sendable {
     package let operandCount: Int
-    /// The names in formulas and frameworks; none if the name stands for more than the function.
+    /// The names in formulas and frameworks; none if a name can mean several functions.
     package let names: [String]
-    /// The operation of an ML Program, with its other argument.
+    /// The operation of an ML Program, and its additional argument.
     package let operation: String?
     package let argument: (name: String, value: Float)?
     /// An expression of X, Y and Z in Metal; nil for the function with the operation's name.
     package let metal: String?
-    /// A formula of others.
+    /// A formula of other functions that is equivalent.
     fileprivate let composition: String?
     private let formula: @Sendable (_ x: Double, _ y: Double, _ z: Double) -> Double
 
@@ -43,13 +43,13 @@ package enum ElementFunction: String, Sendable, CaseIterable {
 
   package var row: Row { Self.rows[self] ?? Row(1, "", nil) { x, _, _ in x } }
 
-  /// Functions of formulas that are formulas of x themselves.
+  /// Functions in formulas that are defined by a formula of x.
   static let formulas = [
     "relu6": "clip(x, 0, 6)", "selu": "1.0507009873554805 * elu(x, 1.6732632423543772)",
     "hard_sigmoid": "clip(0.2 * x + 0.5, 0, 1)", "log_sigmoid": "-softplus(-x)",
   ]
 
-  /// Functions that networks spell out by others.
+  /// Functions that networks express by other functions.
   package static let activations: [ElementFunction] = [
     .relu, .swish, .sigmoid, .tanh, .softplus, .softsign,
   ]
@@ -61,7 +61,7 @@ package enum ElementFunction: String, Sendable, CaseIterable {
     "!=": .notEqual, "&": .logicalAnd, "|": .logicalOr,
   ]
 
-  /// Whether the values are 1 and 0 for numbers as operands.
+  /// Whether the result is 1 or 0 for numeric operands.
   package var isComparison: Bool {
     switch self {
     case .less, .lessEqual, .greater, .greaterEqual, .equal, .notEqual: true
@@ -82,7 +82,7 @@ package enum ElementFunction: String, Sendable, CaseIterable {
     .floorDivide: Row(2, "floor_divide floordiv", "floor_div", "floor(X / Y)") { x, y, _ in
       (x / y).rounded(.down)
     },
-    // With the sign of the divisor.
+    // The result has the sign of the divisor.
     .modulo: Row(2, "modulo mod floormod", "mod", "X - Y * floor(X / Y)") { x, y, _ in
       x - y * (x / y).rounded(.down)
     },
@@ -111,7 +111,7 @@ package enum ElementFunction: String, Sendable, CaseIterable {
     .sign: Row(1, "sign", "sign") { x, _, _ in x > 0 ? 1 : x < 0 ? -1 : x },
     .floor: Row(1, "floor", "floor") { x, _, _ in x.rounded(.down) },
     .ceil: Row(1, "ceil", "ceil") { x, _, _ in x.rounded(.up) },
-    // Halves become even.
+    // Rounds ties to even.
     .round: Row(1, "round rint", "round", "rint(X)") { x, _, _ in x.rounded(.toNearestOrEven) },
     .sqrt: Row(1, "sqrt", "sqrt") { x, _, _ in x.squareRoot() },
     .rsqrt: Row(1, "rsqrt", "rsqrt", epsilon: 0) { x, _, _ in 1 / x.squareRoot() },
@@ -166,8 +166,8 @@ package enum ElementFunction: String, Sendable, CaseIterable {
   /// √(2/π)
   private static let tanhGeluFactor = 0.7978845608028654
 
-  /// The function composed of others, if it is `x` times a sigmoid, a hyperbolic tangent or an
-  /// error function.
+  /// The equivalent expression of other functions, if the function is `x` times a sigmoid, a
+  /// hyperbolic tangent or an error function.
   package func composed(_ operands: [Expression]) throws -> Expression? {
     try row.composition.map { try Expression(parsing: $0).replacing(["x": operands[0]]) }
   }

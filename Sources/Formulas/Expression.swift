@@ -1,14 +1,14 @@
 import TensorCore
 
-/// A formula: an expression over arrays, which are broadcast as in numpy.
+/// A formula: an expression of arrays, which are broadcast as in numpy.
 package struct Expression: Sendable, Hashable {
   package indirect enum Node: Sendable, Hashable {
     case number(Double)
     /// An input, a parameter or a weight.
     case name(String)
     case apply(ElementFunction, [Expression])
-    /// Over `axes`, or over all axes. With `keepsAxes` the reduced axes keep one element, otherwise
-    /// they are removed.
+    /// Reduces `axes`, or all axes if nil. With `keepsAxes`, reduced axes keep one element;
+    /// otherwise they are removed.
     case reduce(Reduction, Expression, axes: [Int]?, keepsAxes: Bool)
     case slice(Expression, [SliceItem])
   }
@@ -18,7 +18,7 @@ package struct Expression: Sendable, Hashable {
     case product = "prod"
   }
 
-  /// An item between the brackets; there is one per axis.
+  /// An item between brackets, one per axis.
   package enum SliceItem: Sendable, Hashable {
     /// One element; the axis is removed.
     case index(Int)
@@ -63,7 +63,7 @@ package struct Expression: Sendable, Hashable {
   package static func number(_ value: Double) -> Expression { Expression(leaf: .number(value)) }
   package static func name(_ name: String) -> Expression { Expression(leaf: .name(name)) }
 
-  /// A function of numbers alone is evaluated immediately.
+  /// Evaluates the function immediately if all operands are numbers.
   package static func apply(
     _ function: ElementFunction, _ operands: Expression...
   ) throws -> Expression { try apply(function, operands) }
@@ -109,7 +109,7 @@ package struct Expression: Sendable, Hashable {
     }
   }
 
-  /// Whether each element of the result depends on the elements at its own place alone.
+  /// Whether each element of the result depends only on elements at the same position.
   package var isElementwise: Bool {
     switch node {
     case .number, .name: true

@@ -19,7 +19,7 @@ extension Expression {
 private struct ExpressionParser {
   private enum Token: Equatable {
     case number(Double)
-    /// Whether it has neither point nor exponent is known by its value alone.
+    /// Integers are recognized by value, not by notation.
     case name(String)
     case symbol(String)
     case end

@@ -9,8 +9,8 @@ extension Expression {
     package var count: Int?
   }
 
-  /// The common shape after broadcasting as in numpy: aligned at the last axes, with equal lengths
-  /// or 1. Nil means an unknown length.
+  /// The common shape after broadcasting as in numpy: aligned at the last axes, with lengths that
+  /// are equal or 1. Nil means an unknown length.
   package static func broadcast(_ shapes: [[Int?]]) throws -> [Int?] {
     var result: [Int?] = []
     for shape in shapes {
@@ -58,7 +58,7 @@ extension Expression {
     return all
   }
 
-  /// The elements of an axis of `length` that an item selects.
+  /// The elements that an item selects from an axis of `length`.
   package static func part(_ item: SliceItem, length: Int?) throws -> AxisPart {
     switch item {
     case .ellipsis, .newAxis: throw ModelError(.internal, "no item of an axis")
@@ -115,7 +115,7 @@ extension Expression {
     }
   }
 
-  /// The shape of the whole expression for names with the given shapes.
+  /// The shape of the whole expression, given the shapes of the names.
   package func shape(_ names: [String: [Int?]]) throws -> [Int?] {
     if case .name(let name) = node { return try names.value(named: name) }
     return try resultShape(operands.map { try $0.shape(names) })

@@ -34,7 +34,7 @@ extension Expression: CustomStringConvertible {
         + arguments.joined(separator: ", ") + ")"
     case .apply(let function, let operands):
       if let symbol = Self.symbols[function] {
-        // Operators group from the left; comparisons do not chain.
+        // Operators are left-associative; comparisons do not chain.
         let left: Precedence = symbol.precedence == .comparison ? .sum : symbol.precedence
         let right = Precedence(rawValue: symbol.precedence.rawValue + 1) ?? .atom
         return parenthesized(

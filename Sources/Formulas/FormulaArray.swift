@@ -15,7 +15,7 @@ package struct FormulaArray: Sendable, Equatable {
 
   var strides: [Int] { Tensor.strides(shape) }
 
-  /// The same numbers with another shape of the same size.
+  /// The same numbers with another shape of equal size.
   package func shaped(_ shape: [Int]) -> FormulaArray { FormulaArray(shape, elements) }
 
   /// Axis `i` of the result is axis `axes[i]`.
@@ -45,8 +45,8 @@ package struct FormulaArray: Sendable, Equatable {
 }
 
 extension Expression {
-  /// The value in double precision, element by element. Tests compare all other implementations
-  /// with it.
+  /// The value in double precision, computed element by element. Tests compare all other
+  /// implementations with it.
   package func value(_ names: [String: FormulaArray]) throws -> FormulaArray {
     switch node {
     case .number(let number): return FormulaArray(number)

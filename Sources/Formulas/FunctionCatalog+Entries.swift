@@ -89,7 +89,7 @@ extension FunctionCatalog {
     return entries
   }()
 
-  /// max(x, αx), if it equals the leaky rectifier.
+  /// The leaky rectifier, written as max(x, αx) if that is equal.
   private static func leaky(_ x: Expression, _ slope: Double) throws -> Expression {
     let scaled = try Expression.apply(.multiply, .number(slope), x)
     return try (0...1).contains(slope)
@@ -124,7 +124,7 @@ extension FunctionCatalog {
         Parameter("y", "x2", "else_expression"),
       ]
     ) { try .apply(.choose, $0["condition"], $0["x"], $0["y"]) }
-    // The greater of two arrays, or the greatest element of one.
+    // The maximum of two arrays, or of one array's elements.
     let pairs: [(String, ElementFunction, Expression.Reduction)] = [
       ("max", .maximum, .max), ("min", .minimum, .min),
     ]

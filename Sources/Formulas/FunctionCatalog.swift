@@ -45,7 +45,7 @@ package enum FunctionCatalog {
       hint: "the functions are " + names.joined(separator: ", "))
   }
 
-  /// The name of a function in a formula.
+  /// The function's name in formulas.
   static func name(of function: ElementFunction) -> String {
     switch function {
     case .choose: return "where"

@@ -27,8 +27,8 @@ package struct Placement: Sendable, Equatable {
     return sizes
   }
 
-  /// The places, with axes that lack one assigned to the first free places in `order`, the last
-  /// axes first; nil if there are too few.
+  /// The Core ML axes. Source axes without one get the first free axes in `order`, the last axis
+  /// first; nil if there are too few.
   package func filled(_ order: [Int]) -> [Int]? {
     var places = places
     for index in places.indices.reversed() where places[index] == nil {
@@ -67,7 +67,7 @@ package struct Placement: Sendable, Equatable {
       })
   }
 
-  /// The values of such a constant along Core ML's axes.
+  /// The values of a constant with this placement, along Core ML's axes.
   package func placed(_ array: FormulaArray) -> FormulaArray {
     let array = array.shaped(array.shape.suffix(shape.count).map { $0 })
     let order = array.shape.indices.sorted { (places[$0] ?? -1) < (places[$1] ?? -1) }
@@ -77,11 +77,11 @@ package struct Placement: Sendable, Equatable {
 
 extension Expression {
   /// The same formula for Core ML's blobs: every slice has five items, every reduction keeps its
-  /// axes, and broadcast operands have their axes in the same places.
+  /// axes, and the axes of broadcast operands are at the same positions.
   ///
-  /// - Parameter names: the places of the axes of inputs and weights.
-  /// - Throws: `ModelError` if a formula needs its axes in other places, or mixes the images of a
-  ///   batch.
+  /// - Parameter names: the placements of inputs and weights.
+  /// - Throws: `ModelError` if a formula needs its axes at other positions, or mixes the images of
+  ///   a batch.
   package func placed(
     _ names: [String: Placement]
   ) throws -> (expression: Expression, placement: Placement) {

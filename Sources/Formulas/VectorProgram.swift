@@ -4,7 +4,7 @@ import TensorCore
 /// A formula compiled for inputs of given shapes, in single precision. Vector kernels run it block
 /// by block, so that intermediate results stay in the cache.
 ///
-/// Only one `run` at a time.
+/// Not thread-safe: only one `run` at a time.
 package final class VectorProgram {
   package static let block = 2048
   /// Maximum number of intermediate arrays between slices and reductions.
@@ -48,8 +48,8 @@ package final class VectorProgram {
   private var filled: [(register: Int, value: Float)] = []
 
   /// - Parameters:
-  /// - inputs: names and shapes, in the order of `run`.
-  /// - weights: arrays that the formula uses.
+  ///   - inputs: names and shapes, in the order of `run`.
+  ///   - weights: arrays that the formula uses.
   /// - Throws: `ModelError` if the shapes do not fit the formula.
   package init(
     _ expression: Expression, inputs: [(name: String, shape: [Int])],
@@ -122,7 +122,7 @@ package final class VectorProgram {
   }
 }
 
-// MARK: Making it ready
+// MARK: Compiling
 
 extension VectorProgram {
   private func array(_ shape: [Int]) throws -> View {
@@ -137,7 +137,7 @@ extension VectorProgram {
     return try expression.resultShape(expression.operands.map { try shape($0) }).compactMap { $0 }
   }
 
-  /// The value as an array, computed in steps unless it already is one.
+  /// The value as an array; computed in steps if it is not one already.
   private func materialized(_ expression: Expression, isResult: Bool = false) throws -> View {
     if !isResult, let view = known[expression] { return view }
     var view: View
@@ -164,7 +164,7 @@ extension VectorProgram {
 
   private func computed(_ expression: Expression) throws -> View {
     let shape = try shape(expression)
-    // Computes operands that must be complete arrays first.
+    // First computes the operands that must be complete arrays.
     try materializeParts(expression)
     let view = try array(shape)
     var loads: [(register: Int, reader: BlockReader)] = []
@@ -293,8 +293,8 @@ private enum KernelFunction {
   /// The maximum number of operands.
   var operandCount: Int { if case .unary = self { 1 } else { 3 } }
 
-  /// The function of the operands that follow the kernel's parameters, which come first. Kernels
-  /// and formulas use the same names for most functions.
+  /// The kernel for `function`. Operands after the first that are numbers can become its
+  /// parameters. Kernels and formulas use the same names for most functions.
   init?(_ function: ElementFunction, _ operands: [Expression]) {
     let numbers = operands.dropFirst().compactMap { $0.number.map { Float($0) } }
     switch (function, numbers.count) {

@@ -1,9 +1,9 @@
-/// What computes products of matrices as tiles of numbers in bf16, three for each float: as exact as
-/// multiply-adds, or more. See `Tiles.h`.
+/// How to compute products of matrices on tiles of bf16 numbers, three for each float, at least as
+/// exactly as with multiply-adds. See `Tiles.h`.
 package enum Tiles: Sendable {
   case none
   case processor
-  /// Without the processor's support, for tests.
+  /// Emulates the processor's tiles, for tests.
   case emulated
 }
 

@@ -127,7 +127,7 @@ package enum CombiningFunction: String, CaseIterable, Sendable {
   /// The sum divided by the number of operands.
   case average
   case subtract, divide
-  /// `⌊a / b⌋`, exact if it is less than 2^24.
+  /// `⌊a / b⌋`, exact below 2^24.
   case floorDivide
   /// `a - b · ⌊a / b⌋`, with the sign of the divisor. Quotients beyond 2^22 go through the C
   /// library, lane by lane.
@@ -136,21 +136,21 @@ package enum CombiningFunction: String, CaseIterable, Sendable {
   case power
   /// 1 if true, else 0.
   case equal, notEqual, less, lessEqual, greater, greaterEqual
-  /// The same for logical operands: every value except zero is true.
+  /// `equal`, `notEqual` and so on of logical operands: every value except zero is true.
   case logicalAnd, logicalOr, logicalXor
   /// `a ≠ 0 ? b : c` for three operands.
   case choose
 }
 
-/// How an operand is matched to the elements of a blocked row.
+/// How an operand is broadcast to the elements of a blocked row.
 package enum Broadcast: Sendable {
   /// One value per element.
   case none
   /// `channelBlock` values that repeat: one per channel.
   case channel
-  /// Blocked data of which only lane 0 of each pixel is used: one value per pixel.
+  /// One value per pixel: lane 0 of blocked data.
   case pixel
-  /// One value for all.
+  /// A single value.
   case all
 }
 

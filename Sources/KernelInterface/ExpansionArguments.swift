@@ -29,8 +29,8 @@ package struct ExpansionArguments: @unchecked Sendable {
   }
 }
 
-/// A table of values by code for `expandWeights`: at least 16 values; if codes fill bytes evenly,
-/// followed by the values of all codes in each of the 256 bytes.
+/// A table of values by code for `expandWeights`: at least 16 values. If codes fill bytes evenly,
+/// the values of all codes in each of the 256 bytes follow.
 package enum CodeTable {
   /// Number of values, padded with zeros.
   package static func count(bits: Int) -> Int { max(16, 1 << bits) }

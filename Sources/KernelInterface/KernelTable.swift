@@ -1,17 +1,17 @@
 /// The kernels of one instruction set. Each kernel module has one conforming type.
 ///
 /// The layout of activations is `[batch][channel / channelBlock][row][column][channelBlock]`
-/// floats, with any stride between rows and planes. Lanes beyond the last channel must be zeros
-/// wherever a kernel sums over channels. Kernels are pure functions of what their arguments point
-/// to and may run on any number of threads; addresses need only the alignment of a float. Strides
-/// are in floats.
+/// floats, with any stride between rows and planes. Lanes beyond the last channel must be zero
+/// wherever a kernel sums over channels. Kernels are pure functions of the memory that their
+/// arguments point to and may run on any number of threads; addresses need only the alignment of a
+/// float. Strides are in floats.
 package protocol KernelTable: Sendable {
   /// Number of channels in a block: 8 or 16.
   static var channelBlock: Int { get }
   /// Number of channel blocks in a full panel of convolution weights: 1 or 2.
   static var panelBlocks: Int { get }
-  /// Output pixels that `convolution` computes at once; rows whose length is a multiple of it are
-  /// fastest.
+  /// Number of output pixels that `convolution` computes at once; rows whose length is a multiple
+  /// of it are fastest.
   static var pixelTile: Int { get }
   /// Maximum number of output channels that `planarConvolution` computes at once.
   static var planarOutputs: Int { get }
@@ -22,22 +22,22 @@ package protocol KernelTable: Sendable {
   /// `packConvolutionWeights`.
   ///
   /// Terms are summed in index order, in parts of about 32 terms; the order does not depend on how
-  /// rows or output channels are divided among calls. A blocked input has a pixel stride and
-  /// `blockChannels` equal to `channelBlock`. A planar one has 1 and 1, and each plane is a block.
-  /// An interleaved one with C channels has C and C, and a single block. An output whose pixel
+  /// rows or output channels are divided among calls. In a blocked input, the pixel stride and
+  /// `blockChannels` are `channelBlock`. In a planar one, both are 1, and each plane is a block. In
+  /// an interleaved one with C channels, both are C, and there is one block. An output whose pixel
   /// stride is larger than `channelBlock` skips pixels, for the phases of a transposed convolution.
   ///
   /// With tiles, results whose sum is not finite are computed by multiply-adds, and numbers below
-  /// 2⁻¹²⁶, also as products of parts, count as zero. Without whole blocks of adjacent inputs, or
-  /// AVX-512, tiles are not used.
+  /// 2⁻¹²⁶, including products of parts, count as zero. Tiles require whole blocks of adjacent
+  /// inputs and AVX-512.
   static func convolution(_ a: ConvolutionArguments)
 
-  /// One input channel per group and as many outputs as inputs, blocked. The weights are
+  /// A blocked convolution with one input channel per group and as many outputs. The weights are
   /// `[block][ky][kx][channelBlock]`, from `packConvolutionWeights`.
   static func depthwiseConvolution(_ a: ConvolutionArguments)
 
   /// Any convolution whose groups do not fill whole blocks, one output channel at a time. Input and
-  /// output are blocked and start at channel 0; of the epilogue, only the bias is added.
+  /// output are blocked and start at channel 0; of the epilogue, only the bias is applied.
   ///
   /// The weights are `[outputChannel][inputChannel of the group][ky][kx]`, with
   /// `a.blockChannels` input channels per group. Output channel `o` belongs to group
@@ -47,17 +47,17 @@ package protocol KernelTable: Sendable {
   ///   channel are not written.
   static func generalConvolution(_ a: ConvolutionArguments, groupOutputs: Int, channels: Range<Int>)
 
-  /// Stride 1, from planes to planes, for few output channels; of the epilogue, only the bias is
-  /// added.
+  /// A convolution with stride 1 and few output channels, from planes to planes; of the epilogue,
+  /// only the bias is applied.
   ///
   /// The weights are `[output / g][input][ky][kx][output % g]`, where `g` is
   /// `planarGroup(outputs)`; an incomplete last group is padded with zeros. Terms are summed in
   /// index order.
   static func planarConvolution(_ a: ConvolutionArguments)
 
-  /// One or two rows of a planar convolution with three rows of taps, by Winograd's F(2, 3) along
-  /// the columns: two thirds of the multiply-adds. The input comes from `planarPairRows`, with at
-  /// least one plane; there is at least one column of taps.
+  /// Computes one or two rows of a planar convolution with three rows of taps, by Winograd's
+  /// F(2, 3) along the columns: two thirds of the multiply-adds. The input comes from
+  /// `planarPairRows`, with at least one plane and one column of taps.
   ///
   /// The weights are `[output / g][half][input][column][row of the half][output %
   /// g]`, with `g` as in `planarConvolution`. For a column of weights `v`, `half` 0 has `(v₀
@@ -80,8 +80,8 @@ package protocol KernelTable: Sendable {
 
   // MARK: Convolution by Winograd's algorithm
 
-  /// Transforms input tiles. The input starts at tap (0, 0) of output pixel (0, 0) of the first
-  /// image, blocked. With r taps along an axis, r − 1 more values are read than there are outputs.
+  /// Transforms input tiles. The blocked input starts at tap (0, 0) of output pixel (0, 0) of the
+  /// first image. Along an axis with r taps, it has r − 1 more values than the output.
   static func winogradInput(_ tiles: WinogradTiles, _ a: InputTransformArguments)
 
   static func winogradOutput(_ a: WinogradOutputArguments)
@@ -119,8 +119,8 @@ package protocol KernelTable: Sendable {
   /// activation.
   static func pieceSumOutput(_ a: PieceOutput)
 
-  /// Transforms input tiles. The input is pixel (0, 0), channel 0, of the image; blocked.
-  /// Everything outside the image counts as zero and is not read.
+  /// Transforms input tiles. The input is blocked and starts at pixel (0, 0), channel 0, of the
+  /// image. Everything outside the image counts as zero and is not read.
   static func upsampledInput(_ tiles: UpsampledTiles, _ a: InputTransformArguments)
 
   static func upsampledOutput(_ a: UpsampledOutput)
@@ -129,7 +129,7 @@ package protocol KernelTable: Sendable {
 
   static func dense(_ a: DenseArguments)
 
-  /// Terms are summed in index order.
+  /// Sums terms in index order.
   static func combineRows(_ a: RowCombination)
   static func expandWeights(_ a: ExpansionArguments)
 
@@ -177,8 +177,8 @@ package protocol KernelTable: Sendable {
   /// Converts one channel block to planes: `out[l][y][x] = in[y][x][l]` for the channels.
   static func unblock(_ a: LayoutArguments)
 
-  /// Multiply-adds in registers, in chains, each of which waits only for its previous step:
-  /// the maximum rate of the processor.
+  /// Runs chains of multiply-adds in registers, as fast as the processor can: each step waits only
+  /// for the previous one in its chain.
   ///
   /// All lanes of chain k compute `x ← 0.999 x + 0.001`, `rounds` times from `start + k / 10`.
   ///

@@ -4,13 +4,12 @@ package enum WeightFormat: @unchecked Sendable {
   case float32
   /// IEEE 754 binary16.
   case float16
-  /// `scale · code + bias`, rounded once, with a scale and a bias for each row; the pointers
-  /// are to those of the first row.
+  /// `scale · code + bias`, rounded once, with a scale and a bias per row, starting with the first.
   case linear(bits: Int, scale: UnsafePointer<Float>, bias: UnsafePointer<Float>)
   /// `table[code]`, from a `CodeTable` for the same number of bits.
   case table(bits: Int, UnsafePointer<Float>)
-  /// `FixedRow`s, with a scale for each; the pointer is to that of the first row. Element counts
-  /// include the padding of the rows.
+  /// `FixedRow`s, with a scale per row, starting with the first. Element counts include the padding
+  /// of the rows.
   case fixed(scale: UnsafePointer<Float>)
 }
 
@@ -49,7 +48,7 @@ package struct DenseArguments: @unchecked Sendable {
   }
 }
 
-/// `out[c] = Σ(k) factors[k] · rows[k][c]`, or the same added to `out`, for contiguous `c`.
+/// `out[c] = Σ(k) factors[k] · rows[k][c]`, or `out[c] += …`, for contiguous `c`.
 package struct RowCombination: @unchecked Sendable {
   package var rows: InputView
   package var factors: UnsafePointer<Float>

@@ -124,12 +124,12 @@ package struct WinogradOutputArguments: @unchecked Sendable {
   }
 }
 
-/// The values of a panel's codes; some have one entry per column.
+/// The values of a panel's codes, with some parameters per column.
 package enum PanelValues: @unchecked Sendable {
   // `@unchecked`: nothing is written through the pointers.
   /// `scale[column] · code + bias[column]`
   case linear(scale: UnsafePointer<Float>, bias: UnsafePointer<Float>)
-  /// `scale[column] · table[code]`, with 256 table values; nil as scale is one.
+  /// `scale[column] · table[code]`, with a table of 256 values; a nil scale means 1.
   case table(UnsafePointer<Float>, scale: UnsafePointer<Float>?)
 }
 

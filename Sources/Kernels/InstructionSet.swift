@@ -18,11 +18,11 @@ package enum InstructionSet: String, CaseIterable, Sendable {
   case avx2
   /// AVX-512 F, VL, BW and DQ.
   case avx512
-  /// AVX-512, and AMX's tiles of bf16 numbers for large matrix products. Only on request: measured on
-  /// a shared host, it gains up to a sixth or takes half as long again (docs/performance.md).
+  /// AVX-512, and AMX's tiles of bf16 numbers for large matrix products. Only on request: on a
+  /// shared host, times ranged from a sixth less to half as much again (docs/performance.md).
   case amx
 
-  /// What computes large matrix products with this set.
+  /// How to compute large matrix products with this instruction set.
   package var tiles: Tiles { self == .amx ? .processor : .none }
 
   /// Whether this processor and this build of the package can run it.
@@ -57,7 +57,7 @@ package enum InstructionSet: String, CaseIterable, Sendable {
     return table
   }
 
-  /// The widest one that this processor supports, without AMX.
+  /// The widest available instruction set, without AMX.
   package static var widest: InstructionSet {
     allCases.last { $0.isAvailable && $0 != .amx } ?? .baseline
   }
@@ -65,7 +65,7 @@ package enum InstructionSet: String, CaseIterable, Sendable {
   /// Environment variable with the instruction set to use instead of the widest one.
   package static let environmentVariable = "ASSAY_KERNELS"
 
-  /// The instruction set named by the environment, else the widest one.
+  /// The instruction set named by the environment variable, or the widest one.
   ///
   /// - Throws: `.usage` for an unknown name or a set that the processor does not support.
   package static func selected() throws(ModelError) -> InstructionSet {
@@ -73,7 +73,7 @@ package enum InstructionSet: String, CaseIterable, Sendable {
     return try named(String(cString: value))
   }
 
-  /// The instruction set with that name; the empty name is the widest one.
+  /// The instruction set with that name; an empty name means the widest one.
   static func named(_ name: String) throws(ModelError) -> InstructionSet {
     if name.isEmpty { return widest }
     let available = allCases.filter(\.isAvailable).map(\.rawValue).joined(separator: ", ")

@@ -1,5 +1,5 @@
 extension KernelTable {
-  /// The sum of a long vector: pieces in single precision, their totals in double.
+  /// The sum of a long vector: pieces in single precision, the total in double precision.
   package static func sum(
     _ function: Reduction, _ input: UnsafePointer<Float>, _ count: Int
   ) -> Double {

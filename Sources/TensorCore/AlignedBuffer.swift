@@ -2,8 +2,8 @@ import CSystem
 import LibC
 import Synchronization
 
-/// Uninitialized memory, aligned for the widest vectors, freed with its last reference; or memory of
-/// somebody else.
+/// Uninitialized memory, aligned for the widest vectors and freed with its last reference; or
+/// borrowed memory.
 package final class AlignedBuffer: @unchecked Sendable {
   package static let alignment = 64
 
@@ -11,10 +11,10 @@ package final class AlignedBuffer: @unchecked Sendable {
   package let byteCount: Int
   /// The buffer that owns the memory; nil if this one does.
   private let whole: AlignedBuffer?
-  /// Whether the memory is somebody else's, who frees it and must not see it changed.
+  /// Whether the memory is borrowed: its owner frees it, and it must not change.
   let isBorrowed: Bool
 
-  /// For sizes that the program itself chose: ends the process if the memory cannot be allocated.
+  /// Allocates a size chosen by the program; ends the process if the memory cannot be allocated.
   package init(byteCount: Int) {
     self.byteCount = byteCount
     guard let address = Self.allocate(byteCount) else { assay_out_of_memory() }
@@ -23,8 +23,8 @@ package final class AlignedBuffer: @unchecked Sendable {
     isBorrowed = false
   }
 
-  /// For sizes from a file: throws if the memory cannot be allocated, or if all buffers together
-  /// would exceed `MemoryBudget.limit`.
+  /// Allocates a size from a file. Throws if the memory cannot be allocated, or if all buffers
+  /// together would exceed `MemoryBudget.limit`.
   package init(checkedByteCount byteCount: Int) throws {
     self.byteCount = byteCount
     whole = nil
@@ -57,8 +57,8 @@ package final class AlignedBuffer: @unchecked Sendable {
 
   private static var nowhere: UnsafeRawPointer { UnsafeRawPointer(bitPattern: alignment)! }
 
-  /// Allocates large buffers in large pages if the system has them: fewer page faults on the first
-  /// write, and fewer address translations missed when streaming.
+  /// Allocates large buffers in large pages if the system supports them: fewer page faults on the
+  /// first write, and fewer TLB misses when streaming.
   private static func allocate(_ byteCount: Int) -> UnsafeMutableRawPointer? {
     let isLarge = byteCount >= largePage
     var address: UnsafeMutableRawPointer?

@@ -7,17 +7,17 @@ public struct Bytes: @unchecked Sendable {
   /// The number of bytes.
   public let count: Int
 
-  /// Bytes that stay valid for as long as `owner` lives.
+  /// Creates bytes that stay valid for as long as `owner` lives.
   public init(base: UnsafeRawPointer?, count: Int, owner: AnyObject?) {
     self.base = base
     self.count = count
     self.owner = owner
   }
 
-  /// No bytes.
+  /// Creates empty bytes.
   public init() { self.init(base: nil, count: 0, owner: nil) }
 
-  /// A copy of an array's memory.
+  /// Copies the memory of an array.
   public init<Element: BitwiseCopyable>(_ elements: [Element]) {
     let buffer = AlignedBuffer(byteCount: elements.count * MemoryLayout<Element>.stride)
     elements.withUnsafeBytes { source in

@@ -2,8 +2,8 @@ import CSystem
 import LibC
 import Synchronization
 
-/// The results of `body` for `0..<count`, computed by as many threads as this process may use cores,
-/// but at most eight, since each takes memory. Which thread computes a result does not change it.
+/// The results of `body` for `0..<count`, computed by one thread per core that this process may
+/// use, but at most eight, since each takes memory. Results do not depend on the thread.
 ///
 /// - Parameter whenDone: receives the number of finished results, one call at a time.
 /// - Throws: the error of the first index that has one.

@@ -1,6 +1,6 @@
 extension String {
-  /// The text with every scalar that has a replacement replaced. The one way to escape: a quote stays a
-  /// quote where a combining mark follows, and both are one `Character`.
+  /// Replaces every scalar that has a replacement. All escaping must go through here: a quote
+  /// followed by a combining mark is one `Character`, but the quote must still be escaped.
   package func escaping(_ replacement: (Unicode.Scalar) -> String?) -> String {
     var result = String.UnicodeScalarView()
     for scalar in unicodeScalars {
@@ -13,8 +13,7 @@ extension String {
     return String(result)
   }
 
-  /// The text between double quotes, as DOT and MIL text have it; control characters are made
-  /// visible.
+  /// The text in double quotes, as in DOT and MIL; control characters are made visible.
   package var inQuotes: String { "\"\(escapingQuotes)\"" }
 
   package var escapingQuotes: String {
@@ -33,12 +32,12 @@ extension String {
       ? self : "'" + escapingControls().escaping { $0 == "'" ? "'\\''" : nil } + "'"
   }
 
-  /// The text with control characters made visible, `\u{1b}`, so that text from a file cannot control a
-  /// terminal: C0, C1, and those that change the direction of writing.
+  /// The text with control characters made visible, as `\u{1b}`, so that text from a file cannot
+  /// control a terminal: C0, C1, line separators and those that change the writing direction.
   ///
   /// - Parameter keepingLines: whether line breaks and tabs stay. In a name they could forge a line.
   package func escapingControls(keepingLines: Bool = false) -> String {
-    // Most texts have none; these bytes begin all that could be one.
+    // Most texts have none; in UTF-8, all control characters start with these bytes.
     let isPlain = utf8.allSatisfy {
       $0 >= 0x20 && $0 != 0x7F && ![0xC2, 0xD8, 0xE2].contains($0)
         || keepingLines && ($0 == 0x0A || $0 == 0x09)
@@ -52,10 +51,10 @@ extension String {
 }
 
 extension Unicode.Scalar {
-  /// Its number as an escape sequence of Swift.
+  /// The scalar as an escape sequence in Swift.
   package var escape: String { "\\u{\(String(value, radix: 16))}" }
 
-  /// Whether it controls a terminal or the direction of writing, or separates lines.
+  /// Whether the scalar controls a terminal or the writing direction, or separates lines.
   package var isControl: Bool {
     switch value {
     case 0..<0x20, 0x7F..<0xA0, 0x061C, 0x200E, 0x200F, 0x2028...0x202E, 0x2066...0x2069: true

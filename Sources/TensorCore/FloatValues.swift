@@ -19,7 +19,7 @@ package struct FloatValues: Sendable {
 
   package init(_ values: [Float]) { self.init(bytes: Bytes(values)) }
 
-  /// One repeated value, which takes the memory of one.
+  /// One repeated value, stored once.
   package init(repeating value: Float, shape: [Int]) {
     self.init(
       source: Bytes([value]), shape: shape, strides: [Int](repeating: 0, count: shape.count))
@@ -55,12 +55,12 @@ package struct FloatValues: Sendable {
     return try (isContiguous ? self : FloatValues(array())).shaped(newShape)
   }
 
-  /// Axis `i` of the result is axis `axes[i]` of `self`. The data moves only when it is read.
+  /// Axis `i` of the result is axis `axes[i]` of `self`. Data is rearranged only when it is read.
   package func transposed(_ axes: [Int]) -> FloatValues {
     FloatValues(source: source, shape: axes.map { shape[$0] }, strides: axes.map { strides[$0] })
   }
 
-  /// The values at `range` of an axis. Its source ends where the outermost axis in memory does.
+  /// The values in `range` of an axis. For the outermost axis in memory, the source is cut, too.
   package func slice(_ axis: Int, _ range: Range<Int>) -> FloatValues {
     var part = shape
     part[axis] = range.count
@@ -95,9 +95,9 @@ package struct FloatValues: Sendable {
     return Bytes(base: buffer.pointer, count: count * 4, owner: buffer)
   }
 
-  /// Copies all values, in reading order, to `target`. A mapped file's pages are dropped as they have
-  /// been read: a large weight with other axes is read in the order of the file, some steps along the
-  /// file's outermost axis at a time.
+  /// Copies all values, in reading order, to `target`, and drops a mapped file's pages once they
+  /// have been read: a large transposed weight is read in file order, some steps along the file's
+  /// outermost axis at a time.
   package func copyOnce(to target: UnsafeMutablePointer<Float>) throws {
     guard let axis = strides.indices.max(by: { strides[$0] < strides[$1] }), strides[axis] > 1
     else { return copy(0..<count, to: target) }
@@ -122,7 +122,7 @@ package struct FloatValues: Sendable {
     }
   }
 
-  /// Values that `copyOnce` reads at once.
+  /// Number of values that `copyOnce` reads at a time.
   private static let slab = 1 << 20
 
   /// Copies the values of `range`, in reading order, to `target`.
@@ -140,7 +140,7 @@ package struct FloatValues: Sendable {
     }
   }
 
-  /// The function of each value, with the same shape; a repeated value is computed once.
+  /// Applies `function` to each value; a repeated value is computed once.
   ///
   /// - Throws: as `array()`.
   package func map(_ function: (Float) -> Float) throws -> FloatValues {
@@ -163,7 +163,7 @@ package struct FloatValues: Sendable {
     }
   }
 
-  /// Whether any value meets the condition; no value after the first that does is read.
+  /// Whether any value meets the condition; stops reading at the first that does.
   package func contains(where condition: (Float) -> Bool) -> Bool {
     containsPiece { $0.contains(where: condition) }
   }
@@ -178,7 +178,7 @@ package struct FloatValues: Sendable {
     return result
   }
 
-  /// Whether any of the pieces, which follow one another in reading order, meets the condition.
+  /// Whether a piece meets the condition; pieces are read in order, up to the first that does.
   private func containsPiece(_ condition: (Slice<UnsafeMutableBufferPointer<Float>>) -> Bool)
     -> Bool
   {

@@ -1,8 +1,8 @@
 import CSystem
 import LibC
 
-/// Memory that grows at its end, freed with its last reference. The C library moves the pages of large
-/// memory instead of copying them, and pages that nobody has written take no memory.
+/// Memory that grows at its end, freed with its last reference. The C library moves the pages of
+/// large blocks instead of copying them, and pages that were never written take no memory.
 package final class GrowingBuffer: @unchecked Sendable {
   private var pointer: UnsafeMutableRawPointer?
   private var byteCount = 0

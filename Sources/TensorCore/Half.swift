@@ -42,7 +42,7 @@ package enum Half {
   package static func rounded(_ value: Double) -> Double {
     let magnitude = value.magnitude
     if magnitude < 0x1p-14 {
-      // The last bit of the sum is worth 2⁻²⁴, as that of a subnormal half.
+      // The last bit of the sum is worth 2⁻²⁴, like that of a subnormal half.
       return value + 0x1.8p28 - 0x1.8p28
     }
     guard magnitude < 65520 else { return value.isNaN ? value : value < 0 ? -.infinity : .infinity }

@@ -12,17 +12,17 @@ package enum Limits {
   package static let multiplyAdds = 1 << 45
   package static let dimension = Int(Int32.max)
   package static let layers = 100_000
-  /// Runs of all loops in one prediction.
+  /// Iterations of all loops in one prediction.
   package static let loopRuns = 1_000_000
-  /// Multiply-adds and elements of all loops in one prediction, and its seconds, where nobody asked
-  /// for the prediction itself: to check an edit or to compare models.
+  /// Multiply-adds and elements of all loops in one prediction, and its seconds, if the user did
+  /// not ask for the prediction itself, as when checking an edit or comparing models.
   package static let loopWork = 1 << 34
   package static let loopSeconds = 3
-  /// Steps of all loops of a program that become layers one after the other.
+  /// Steps of all loops of a program that are unrolled into layers.
   package static let unrolledSteps = 1000
   package static let nameBytes = 4096
   package static let protobufDepth = 64
-  /// Bytes and values of a text in protobuf's text format.
+  /// Bytes and values of a file in protobuf's text format.
   package static let prototxtBytes = 16 << 20
   package static let prototxtValues = 1_000_000
   package static let jsonDepth = 128
@@ -30,7 +30,7 @@ package enum Limits {
   package static let jsonValues = 4_000_000
   package static let imageSide = 16_384
   package static let imageSamples = 512 << 20
-  /// Samples of an image whose number is not compared with the file's size.
+  /// Up to this number of samples, an image's size is not checked against that of the file.
   package static let uncheckedSamples = 4 << 20
   package static let classLabels = 1_000_000
   package static let zipMembers = 10_000
@@ -40,7 +40,7 @@ package enum Limits {
   /// `uncheckedExpansionBytes`.
   package static let totalExpansionRatio = 100
   package static let uncheckedExpansionBytes = 64 << 20
-  /// Memory for each byte of the inputs, if it is more than `uncheckedMemory`.
+  /// Memory allowed per byte of input; at least `uncheckedMemory` in total.
   package static let memoryPerInputByte = 1 << 20
   package static let uncheckedMemory = 192 << 20
   package static let npyHeaderBytes = 64 << 10

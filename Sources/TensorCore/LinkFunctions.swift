@@ -5,7 +5,7 @@ package enum LinkFunction {
   /// `1 / (1 + exp(−x))`
   package static func logistic(_ x: Double) -> Double { 1 / (1 + exp(-x)) }
 
-  /// The distribution function of the standard normal distribution.
+  /// The cumulative distribution function of the standard normal distribution.
   package static func probit(_ x: Double) -> Double { 0.5 * erfc(-x / 2.squareRoot()) }
 
   /// `exp(xᵢ) / Σ exp(xⱼ)`

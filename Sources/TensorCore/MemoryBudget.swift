@@ -4,21 +4,21 @@ import Synchronization
 
 /// The memory that the process may use.
 package enum MemoryBudget {
-  /// Bytes; by default 80 % of the least of the machine's memory, the limit of the process's control
-  /// group and the process's own limit, and what the inputs allow if `limitByInputs` was called.
+  /// Bytes; by default 80 % of the smallest of the machine's memory, the control group's limit and
+  /// the process's own limit, and at most what the inputs allow if `limitByInputs` was called.
   package static var limit: Int {
     let bytes = allowed.load(ordering: .relaxed)
     return bytes > 0 ? bytes : min(standard, inputLimit ?? .max)
   }
 
-  /// Sets the limit for the whole process, also for memory that is not in buffers.
+  /// Sets the limit for the whole process, including memory outside buffers.
   package static func allow(_ bytes: Int) {
     allowed.store(bytes, ordering: .relaxed)
     assay_limit_memory(checkedBytes(bytes))
   }
 
-  /// Keeps the default limit in proportion to the inputs: a small file that declares large arrays is
-  /// refused, whatever the machine has.
+  /// Limits memory in proportion to the inputs by default: a small file that declares large arrays
+  /// is rejected, however much memory the machine has.
   package static func limitByInputs() {
     isLimitedByInputs.store(true, ordering: .relaxed)
     assay_limit_memory(checkedBytes(standard))
@@ -27,13 +27,13 @@ package enum MemoryBudget {
   /// Counts the bytes of an input.
   package static func addInput(_ byteCount: Int) { inputs.add(byteCount, ordering: .relaxed) }
 
-  /// Bytes that all buffers hold.
+  /// Bytes held by all buffers.
   static let used = Atomic<Int>(0)
   private static let allowed = Atomic<Int>(0)
   private static let inputs = Atomic<Int>(0)
   private static let isLimitedByInputs = Atomic<Bool>(false)
 
-  /// What the inputs allow; nil if they do not count.
+  /// The limit that the inputs imply; nil if they do not limit memory.
   private static var inputLimit: Int? {
     guard isLimitedByInputs.load(ordering: .relaxed) else { return nil }
     let (bytes, overflow) = inputs.load(ordering: .relaxed).multipliedReportingOverflow(
@@ -48,7 +48,7 @@ package enum MemoryBudget {
     return min(known, Int(assay_memory_limit())) / 5 * 4
   }()
 
-  /// What a program needs beside its buffers: code, stacks of threads, small allocations.
+  /// Memory that a program needs besides its buffers: code, thread stacks, small allocations.
   private static let base = 64 << 20
 
   private static func checkedBytes(_ bytes: Int) -> Int {
@@ -56,8 +56,8 @@ package enum MemoryBudget {
     return overflow ? Int.max / 2 : sum
   }
 
-  /// Throws `.outOfMemory` if this many bytes more would exceed the limit, and `TimeIsOver`: what
-  /// computes long needs memory again and again.
+  /// Throws `.outOfMemory` if this many more bytes would exceed the limit, and `TimeIsOver`,
+  /// because long computations allocate memory again and again.
   package static func require(_ byteCount: Int, _ what: String = "this") throws {
     try TimeBudget.require()
     let held = used.load(ordering: .relaxed)
@@ -67,7 +67,7 @@ package enum MemoryBudget {
     throw refusal("\(what) needs \(byteCount) bytes\(beside)", limit: limit)
   }
 
-  /// The error for what needs more than `limit`.
+  /// The error for a need that exceeds `limit`.
   package static func refusal(_ need: String, limit: Int) -> ModelError {
     let reason =
       limit == inputLimit ? " for inputs of \(inputs.load(ordering: .relaxed)) bytes" : ""
@@ -79,9 +79,9 @@ package enum MemoryBudget {
 
 /// The product of the sizes of an array of floats that is about to be computed.
 ///
-/// The runtime ends the process where it cannot allocate an array. So the memory has to allow three
-/// times what the array takes: for the values it is computed from, or the same in double precision;
-/// for the array; and for the weight that it becomes.
+/// The runtime traps if it cannot allocate an array. So there must be memory for three times the
+/// array: for the values it is computed from, or for the result in double precision; for the array;
+/// and for the weight made from it.
 ///
 /// - Throws: `.limitExceeded` if the product exceeds the limit, `.outOfMemory` if the memory would
 ///   exceed `MemoryBudget.limit`.
@@ -95,7 +95,7 @@ package func computedCount(
 }
 
 extension [Float] {
-  /// Zeros, of which a weight is computed.
+  /// Zeros, to be filled with the values of a weight.
   ///
   /// - Throws: as `computedCount`.
   package init(zeros count: Int) throws {

@@ -2,8 +2,8 @@ import CSystem
 import LibC
 
 extension Bytes {
-  /// Lets the system drop the pages it has read of a mapped file; they are reread on the next
-  /// access.
+  /// Lets the system drop the pages of a mapped file that have been read; the next access rereads
+  /// them.
   package func dropPages() {
     guard let mapping = owner as? MemoryMapping else { return }
     withUnsafeBytes { bytes in
@@ -15,7 +15,7 @@ extension Bytes {
 }
 
 extension AlignedBuffer {
-  /// Gives the memory of the whole pages in `range` back to the system; their values are lost.
+  /// Returns the whole pages in `range` to the system; their values are lost.
   package func dropPages(_ range: Range<Int>) {
     let page = UInt(bitPattern: pointer) % UInt(sysconf(Int32(_SC_PAGESIZE)))
     releasePages(pointer - Int(page), range.lowerBound + Int(page)..<range.upperBound + Int(page))
@@ -36,9 +36,9 @@ package final class MemoryMapping {
   private let byteCount: Int
   private let watch: Int32
 
-  /// The first bytes of an open file, mapped to be read.
+  /// Maps the first bytes of an open file for reading.
   ///
-  /// - Throws: `.outOfMemory`, or `.missingFile` if the system does not map such files.
+  /// - Throws: `.outOfMemory`, or `.missingFile` if the system cannot map such files.
   package static func bytes(
     _ descriptor: Int32, _ byteCount: Int, path: String, isShared: Bool = false
   ) throws -> Bytes {
@@ -57,7 +57,7 @@ package final class MemoryMapping {
       owner: MemoryMapping(address: address, byteCount: byteCount, path: path))
   }
 
-  /// - Parameter path: named if another process truncates the file while its bytes are read.
+  /// - Parameter path: named in the error if another process truncates the file during a read.
   private init(address: UnsafeMutableRawPointer, byteCount: Int, path: String) {
     self.address = address
     self.byteCount = byteCount

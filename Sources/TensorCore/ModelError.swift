@@ -11,8 +11,7 @@ public struct ModelError: Error, Sendable, Equatable {
     case unsupported
     /// The file declares more than the fixed limits allow.
     case limitExceeded
-    /// The options do not fit the model: for example, an unknown feature or an image for an array
-    /// input.
+    /// The options do not fit the model: for example, an unknown feature, or an image for an array.
     case mismatch
     /// Wrong usage, detected without opening a file.
     case usage
@@ -20,7 +19,7 @@ public struct ModelError: Error, Sendable, Equatable {
     case missingFile
     /// A file or folder cannot be created.
     case cannotCreate
-    /// A file cannot be written, or only in part.
+    /// A file cannot be written completely.
     case cannotWrite
     /// `--max-memory` or the machine's memory is not enough.
     case outOfMemory
@@ -109,8 +108,8 @@ public struct ModelError: Error, Sendable, Equatable {
 }
 
 extension ModelError: CustomStringConvertible {
-  /// `FILE: layer 'NAME' (CLASS): MESSAGE`, with the parts that are known, of which the last is the
-  /// subject of a message that begins with `is`.
+  /// `FILE: layer 'NAME' (CLASS): MESSAGE`, with the known parts. The last part is the subject of a
+  /// message that starts with `is`.
   public var description: String {
     let layerText = layer.map {
       "layer '\($0.escapingControls())'" + (layerClass.map { " (\($0.escapingControls()))" } ?? "")
@@ -133,8 +132,7 @@ extension ModelError {
   /// visible.
   package var lines: [Line] {
     all.flatMap { error in
-      // A list has a line for each item, which is indented: a name cannot forge a line of another
-      // kind.
+      // Each item of a list has an indented line, so a name cannot forge a line of another kind.
       let items = error.description.split(separator: "\n ", omittingEmptySubsequences: false)
         .map { String($0).escapingControls() }
       let hints = error.hint?.split(separator: "\n", omittingEmptySubsequences: false) ?? []
@@ -173,7 +171,7 @@ package func require(
 }
 
 extension Optional {
-  /// The value; throws if there is none.
+  /// The value; throws `error` if it is nil.
   package func orThrow(_ error: @autoclosure () throws -> any Error) throws -> Wrapped {
     guard let self else { throw try error() }
     return self

@@ -1,12 +1,12 @@
-/// The distance between two names.
+/// Finds similar names.
 package enum NameDistance {
   /// Longer names are never similar.
   private static let longest = 64
   /// Shorter names occur inside others by accident.
   private static let shortestPart = 4
 
-  /// The names that `name` may stand for by mistake, at most three: those that it has inside it, or
-  /// of which two letters, or a third of them, are other ones. Case does not count.
+  /// At most three names that `name` may be a misspelling of: either contains the other, or they
+  /// differ by at most two edits or a third of the letters. Ignores case.
   package static func nearest(to name: String, among names: [String]) -> [String] {
     let own = Array(name.lowercased().utf8)
     guard (1...longest).contains(own.count) else { return [] }
@@ -26,7 +26,7 @@ package enum NameDistance {
     return (0...whole.count - part.count).contains { whole[$0...].starts(with: part) }
   }
 
-  /// Levenshtein's distance: the least number of letters to insert, remove or replace.
+  /// The Levenshtein distance: the fewest letters to insert, remove or replace.
   package static func edits(_ a: [UInt8], _ b: [UInt8]) -> Int {
     var row = Array(0...b.count)
     for (i, letter) in a.enumerated() {

@@ -1,16 +1,16 @@
 /// NaN and the infinities: the numbers whose exponent bits are all ones.
 package enum NotFinite {
-  /// How many of the little-endian 32-bit floats in `bytes`, at any alignment, are NaN or infinite.
+  /// The number of 32-bit floats in `bytes`, little-endian at any alignment, that are not finite.
   package static func count(floats bytes: UnsafeRawBufferPointer) -> Int {
     count(bytes) { (bits: UInt32) in ((bits & 0x7FFF_FFFF) &+ 0x0080_0000) >> 31 }
   }
 
-  /// The same for half floats.
+  /// The same for half-precision floats.
   package static func count(halves bytes: UnsafeRawBufferPointer) -> Int {
     count(bytes) { (bits: UInt16) in ((bits & 0x7FFF) &+ 0x0400) >> 15 }
   }
 
-  /// - Parameter isOne: 1 if the number counts, otherwise 0.
+  /// - Parameter isOne: returns 1 for a number to count, otherwise 0.
   @inline(__always)
   private static func count<Bits: FixedWidthInteger & BitwiseCopyable>(
     _ bytes: UnsafeRawBufferPointer, _ isOne: (Bits) -> Bits
@@ -18,7 +18,7 @@ package enum NotFinite {
     guard let base = bytes.baseAddress else { return 0 }
     let size = MemoryLayout<Bits>.size
     let count = bytes.count / size
-    // The count for one block fits into an element, so whole vectors can be added.
+    // The count for one block fits in an element, so whole vectors can be added.
     let block = 1 << 15
     var total = 0
     for first in stride(from: 0, to: count, by: block) {
@@ -35,7 +35,7 @@ package enum NotFinite {
 
 extension FloatValues {
   /// The number of values that are NaN or infinite, counted in memory order. A mapped file's pages
-  /// are dropped as they have been read.
+  /// are dropped once they have been read.
   package var countNotFinite: Int {
     let piece = 4 << 20
     let found = stride(from: 0, to: source.count, by: piece).reduce(0) { found, begin in

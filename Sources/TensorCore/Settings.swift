@@ -1,12 +1,12 @@
-/// How messages name the settings of conversions, predictions and comparisons.
+/// How messages spell the settings of conversions, predictions and comparisons.
 ///
-/// A message names a setting by `\(setting: "imageInput")`, which is the name of the option of the
-/// command line in camel case. The command line and the C library spell it as their users do.
+/// A message names a setting by `\(setting: "imageInput")`, the command-line option in camel case.
+/// The command line and the C library spell it as their users do.
 package enum Settings {
-  /// Set before the first message, if at all.
+  /// Must be set before the first message.
   nonisolated(unsafe) package static var spelling: @Sendable (String) -> String = { $0 }
 
-  /// The words of a name, such as `image-input` of `imageInput`.
+  /// Separates the words of a name: `imageInput` becomes `image-input`.
   package static func words(of name: String, separator: String) -> String {
     name.map { $0.isUppercase ? separator + $0.lowercased() : String($0) }.joined()
   }

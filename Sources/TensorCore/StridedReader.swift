@@ -84,7 +84,7 @@ struct StridedReader {
     }
   }
 
-  /// Copies whole steps along the axis whose neighbors are adjacent, several at once, so that every
+  /// Copies whole steps along the axis with adjacent neighbors, several at a time, so that every
   /// cache line is read once and used for all of them.
   private func slabs(
     _ axis: Int, _ steps: Range<Int>, offset: Int, to target: UnsafeMutablePointer<Float>
@@ -101,7 +101,7 @@ struct StridedReader {
     }
   }
 
-  /// Copies every position of the axes from `axis` on, in reading order.
+  /// Copies every position along `axis` and the axes after it, in reading order.
   private func columns(axis: Int, offset: Int, _ tile: inout Tile) {
     for step in 0..<shape[axis] {
       let next = offset + step * strides[axis]

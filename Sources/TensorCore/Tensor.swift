@@ -7,7 +7,7 @@ public struct Tensor: @unchecked Sendable {
   /// The product of the sizes.
   public var count: Int { shape.reduce(1, *) }
 
-  /// All zeros. Precondition: the product of `shape` has been checked.
+  /// Creates a tensor of zeros. Precondition: the product of `shape` has been checked.
   public init(shape: [Int]) {
     let count = shape.reduce(1, *)
     self.shape = shape
@@ -15,8 +15,8 @@ public struct Tensor: @unchecked Sendable {
     storage.pointer.initializeMemory(as: Float.self, repeating: 0, count: count)
   }
 
-  /// For shapes from a file: throws if there are more elements than the limit or the memory cannot
-  /// be allocated. `fill` initializes every element.
+  /// Creates a tensor for a shape from a file. Throws if there are more elements than the limit, or
+  /// the memory cannot be allocated. `fill` initializes every element.
   public init(
     checkedShape shape: [Int], _ fill: (UnsafeMutableBufferPointer<Float>) throws -> Void
   ) throws {
@@ -28,7 +28,7 @@ public struct Tensor: @unchecked Sendable {
         start: storage.pointer.bindMemory(to: Float.self, capacity: count), count: count))
   }
 
-  /// Precondition: the number of elements is the product of `shape`.
+  /// Creates a tensor of `elements`. Precondition: their number is the product of `shape`.
   public init(shape: [Int], _ elements: [Float]) {
     precondition(shape.reduce(1, *) == elements.count)
     self.init(shape: shape)
@@ -37,8 +37,8 @@ public struct Tensor: @unchecked Sendable {
     }
   }
 
-  /// Elements of somebody else, at any alignment of a `Float`, that stay valid and unchanged for as
-  /// long as the tensor or a copy of it exists; who changes one changes a copy of the elements.
+  /// Borrowed elements, aligned for `Float`, which stay valid and unchanged for as long as the
+  /// tensor or a copy of it exists. A write copies them first.
   ///
   /// Precondition: the number of elements is the product of `shape`.
   package init(borrowing elements: UnsafeBufferPointer<Float>, shape: [Int]) {
@@ -68,7 +68,7 @@ public struct Tensor: @unchecked Sendable {
         start: UnsafePointer(storage.pointer.assumingMemoryBound(to: Float.self)), count: count))
   }
 
-  /// Calls `body` with the elements for changing; shared ones are copied first.
+  /// Calls `body` with the elements for modification; shared elements are copied first.
   public mutating func withUnsafeMutableElements<Result>(
     _ body: (UnsafeMutableBufferPointer<Float>) throws -> Result
   ) rethrows -> Result {
@@ -83,9 +83,9 @@ public struct Tensor: @unchecked Sendable {
         start: storage.pointer.assumingMemoryBound(to: Float.self), count: count))
   }
 
-  /// Calls `body` with the elements for changing, if no other tensor shares them.
+  /// Calls `body` with the elements for modification unless another tensor shares them.
   ///
-  /// - Returns: whether none does.
+  /// - Returns: whether `body` was called.
   package mutating func withUnsharedElements(
     _ body: (UnsafeMutableBufferPointer<Float>) throws -> Void
   ) rethrows -> Bool {
@@ -104,12 +104,12 @@ extension Tensor: Equatable {
 }
 
 extension Tensor {
-  /// Whether the shape is `other` but for axes of length 1.
+  /// Whether the shape equals `other`, apart from axes of length 1.
   package func hasAxes(of other: [Int]) -> Bool {
     shape.filter { $0 != 1 } == other.filter { $0 != 1 }
   }
 
-  /// With the elements along an axis in reverse order.
+  /// A copy with the elements along an axis in reverse order.
   package func reversed(_ axis: Int) -> Tensor {
     let inner = shape[(axis + 1)...].reduce(1, *)
     let length = shape[axis]

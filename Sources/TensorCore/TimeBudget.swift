@@ -1,12 +1,12 @@
 import LibC
 import Synchronization
 
-/// The time that the process may use. Whatever computes long asks for it between its parts.
+/// The time that the process may use. Long computations check it between their parts.
 package enum TimeBudget {
-  /// The monotonic clock's nanoseconds at the end; 0 for no end.
+  /// The deadline in nanoseconds of the monotonic clock; 0 for none.
   private static let end = Atomic<UInt64>(0)
 
-  /// Ends the time after `seconds` from now.
+  /// Sets the deadline to `seconds` from now.
   package static func allow(seconds: Double) {
     end.store(now + UInt64(seconds * 1e9), ordering: .relaxed)
   }
@@ -28,7 +28,7 @@ package enum TimeBudget {
   }
 }
 
-/// The end of the whole command, unlike a `ModelError`, which may be that of one input.
+/// Ends the whole command, unlike a `ModelError`, which may concern a single input.
 package struct TimeIsOver: Error {
   package var error: ModelError {
     ModelError(.timedOut, "the time is over", hint: "\(setting: "timeout") allows more")

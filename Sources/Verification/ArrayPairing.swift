@@ -1,19 +1,19 @@
-/// Pairs two sets of named arrays: first by equal names, then the rest in order if both sides have
-/// equally many left.
+/// Pairs two sets of named arrays: first by equal names, then in order if equally many are left on
+/// both sides.
 package struct ArrayPairing: Sendable, Equatable {
   package struct Pair: Sendable, Equatable {
-    /// Positions in the two lists.
+    /// Indices into the two lists.
     package let actual: Int
     package let expected: Int
   }
 
   /// In the order of the expected arrays.
   package let pairs: [Pair]
-  /// Positions of the arrays without a partner.
+  /// Indices of the arrays without a partner.
   package let unpairedActual: [Int]
   package let unpairedExpected: [Int]
 
-  /// An array without a name can pair only by order.
+  /// An array without a name can only be paired by order.
   package init(actual: [String?], expected: [String?]) {
     var partners = [Int?](repeating: nil, count: expected.count)
     var taken = Set<Int>()

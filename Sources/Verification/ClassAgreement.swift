@@ -5,13 +5,13 @@ import TensorCore
 public struct ClassAgreement: Sendable, Equatable {
   /// Fraction of the items with the same top class.
   public let top1: Double
-  /// Number of top classes compared, at most all of them.
+  /// Number of top classes compared; at most the number of classes.
   public let count: Int
   /// Mean fraction of the expected top `count` classes that are among the actual ones.
   public let topN: Double
 
-  /// Nil if the arrays are not vectors of scores, that is, if more than two axes are longer than 1.
-  /// Precondition: the arrays have the same number of elements.
+  /// Compares scores. Nil if the arrays are not vectors of scores: if more than two axes are longer
+  /// than 1. Precondition: the arrays have the same number of elements.
   public init?(_ actual: Tensor, _ expected: Tensor, count: Int) {
     let shape = expected.shape.filter { $0 != 1 }
     guard let classes = shape.last, classes > 0, shape.count <= 2, count > 0 else { return nil }

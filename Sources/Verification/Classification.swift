@@ -1,4 +1,4 @@
-/// Predicted classes against true ones.
+/// Predicted classes compared with the true ones.
 package struct Classification: Sendable {
   /// An input whose best class is not the true one.
   package struct Mistake: Sendable {
@@ -19,7 +19,7 @@ package struct Classification: Sendable {
   package let classes: [String]
   /// The number of best classes for the top-N accuracy.
   package let top: Int
-  /// The number of mistakes that are kept, those with the highest scores.
+  /// The number of mistakes to keep: those with the highest scores.
   private let mistakeLimit: Int
   package private(set) var count = 0
   package private(set) var countCorrect = 0
@@ -35,8 +35,8 @@ package struct Classification: Sendable {
     self.mistakeLimit = mistakeLimit
   }
 
-  /// Precondition: there is one score per class, and `truth` is a class. Among equal scores, the
-  /// lower class ranks higher; NaN ranks last.
+  /// Adds an input. Precondition: there is one score per class, and `truth` is a class. Among equal
+  /// scores, the lower class ranks higher; NaN ranks last.
   package mutating func add(_ input: String, truth: Int, scores: [Float]) {
     func score(_ index: Int) -> Float { scores[index].isNaN ? -.infinity : scores[index] }
     var predicted = 0
@@ -67,7 +67,7 @@ package struct Classification: Sendable {
     counts[truth]?[predicted] ?? 0
   }
 
-  /// The number of inputs of the class.
+  /// The number of inputs in the class.
   package func support(_ index: Int) -> Int { counts[index]?.values.reduce(0, +) ?? 0 }
 
   /// The number of inputs that were predicted as the class.
@@ -75,14 +75,13 @@ package struct Classification: Sendable {
     counts.values.reduce(0) { $0 + ($1[index] ?? 0) }
   }
 
-  /// The recall: the fraction of the class's inputs that were predicted as it; nil if there are
-  /// none.
+  /// The recall: the fraction of the class's inputs that were predicted as it; nil if it has none.
   package func recall(_ index: Int) -> Double? {
     share(count(index, takenFor: index), of: support(index))
   }
 
   /// The precision: the fraction of the inputs predicted as the class that belong to it; nil if
-  /// there are none.
+  /// none were predicted as it.
   package func precision(_ index: Int) -> Double? {
     share(count(index, takenFor: index), of: predictions(index))
   }

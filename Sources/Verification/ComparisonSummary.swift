@@ -5,14 +5,14 @@ import TensorCore
 package struct OutputSummary: Sendable {
   package let name: String
   package private(set) var countAgreeing = 0
-  /// Inputs for which the shape of the output differs from the expected one.
+  /// Number of inputs for which the output does not have the expected shape.
   package private(set) var countMisshapen = 0
   /// The largest absolute error of each input.
   private var errors: [Double] = []
   private var sums = (elements: 0.0, error: 0.0, squaredError: 0.0)
   private var largestExpected = 0.0
   private var classes = (inputs: 0, top1: 0.0, topN: 0.0)
-  /// The number of best classes compared; 0 if the output has no scores.
+  /// The number of best classes compared; 0 if the output is not a vector of scores.
   package private(set) var topCount = 0
 
   init(name: String) { self.name = name }
@@ -40,7 +40,7 @@ package struct OutputSummary: Sendable {
 
   package var count: Int { errors.count }
 
-  /// The largest error of all inputs.
+  /// The largest error over all inputs.
   package var largestError: Double { errors.max() ?? 0 }
 
   /// The mean of the inputs' largest absolute errors.
@@ -73,15 +73,15 @@ package struct OutputSummary: Sendable {
 }
 
 extension [Double] {
-  /// Of numbers in ascending order, at least one: the least that `share` of them do not exceed.
+  /// The smallest element that `share` of the elements do not exceed; for a sorted, nonempty array.
   package func nearestRank(_ share: Double) -> Double {
     self[Swift.min(Swift.max(Int((share * Double(count)).rounded(.up)), 1), count) - 1]
   }
 }
 
-/// Comparisons of many inputs, put together.
+/// A summary of the comparisons for many inputs.
 package struct ComparisonSummary: Sendable {
-  /// An output of one input.
+  /// An output for one input.
   package struct Case: Sendable {
     package let input: String
     package let output: String
@@ -90,14 +90,14 @@ package struct ComparisonSummary: Sendable {
     package let error: Double
   }
 
-  /// The number of worst inputs that are kept.
+  /// The number of worst inputs to keep.
   package static let worstCount = 10
 
   /// In the order of first appearance.
   package private(set) var outputs: [OutputSummary] = []
   package private(set) var count = 0
   package private(set) var countAgreeing = 0
-  /// Sorted by their worst output: those that differ first, then by error.
+  /// The inputs with the worst outputs: those that differ first, then by error.
   package private(set) var worst: [Case] = []
   /// Outputs without a counterpart.
   package private(set) var notCompared: [String] = []
@@ -133,7 +133,7 @@ package struct ComparisonSummary: Sendable {
 }
 
 extension OutputComparison {
-  /// The error of the worst element relative to the allowed error; infinite if the shapes differ.
+  /// The error of the worst element relative to its tolerance; infinite if the shapes differ.
   fileprivate var severity: Double {
     guard let metrics else { return .infinity }
     guard let worst = metrics.worst else { return 0 }

@@ -2,7 +2,7 @@ import LibC
 
 /// A compressed model's size and the error of its outputs.
 package struct CompressionPoint: Sendable, Equatable {
-  /// Size of the weights.
+  /// Size of the weights in bytes.
   package var byteCount: Int
   /// The largest absolute error of any output element.
   package var largestError = 0.0

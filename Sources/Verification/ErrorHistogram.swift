@@ -2,8 +2,8 @@ import LibC
 
 /// Counts absolute errors by power of ten.
 public struct ErrorHistogram: Sendable, Equatable {
-  /// Powers of ten that are counted separately; smaller and larger errors go to the first and last
-  /// ones.
+  /// The powers of ten that are counted separately; smaller errors count as the first, larger ones
+  /// as the last.
   public static let exponents = -10...3
 
   /// Errors of exactly 0.
@@ -13,7 +13,7 @@ public struct ErrorHistogram: Sendable, Equatable {
 
   package init() {}
 
-  /// Counts an error, which must not be negative but may be infinite.
+  /// Counts an error, which must be nonnegative and may be infinite.
   mutating func add(_ error: Double) {
     if error == 0 {
       exact += 1

@@ -3,7 +3,7 @@ import TensorCore
 
 /// How an array a differs from the expected array b of the same size. Sums are in double precision.
 ///
-/// Equal elements, including infinities, and NaN at the same position of both arrays do not differ.
+/// Equal elements, including infinities, and NaN at the same position in both arrays do not differ.
 /// NaN or infinity against anything else exceeds every tolerance and is left out of the means,
 /// norms and ratios.
 public struct ErrorMetrics: Sendable, Equatable {
@@ -38,10 +38,10 @@ public struct ErrorMetrics: Sendable, Equatable {
   public let largestExpected: Double
   /// Elements outside the tolerance.
   public let countOutside: Int
-  /// How many of these have NaN or infinity against something else.
+  /// The number of these with NaN or infinity against something else.
   public let countNotFinite: Int
-  /// The element that exceeds its tolerance most; the one with the largest error if all are within;
-  /// if any has NaN or infinity against something else, the first such element. Nil for an empty array.
+  /// The first element with NaN or infinity against something else, or the one that exceeds its
+  /// tolerance most, or, if all are within, that with the largest error. Nil for an empty array.
   public let worst: Element?
   /// Distribution of the absolute errors.
   public let histogram: ErrorHistogram
@@ -51,7 +51,7 @@ public struct ErrorMetrics: Sendable, Equatable {
   /// Whether every element is within the tolerance.
   public var isWithinTolerance: Bool { countOutside == 0 }
 
-  /// Precondition: the arrays have as many elements. Indices count along the axes of `expected`.
+  /// Precondition: the arrays have equally many elements. Indices are along the axes of `expected`.
   /// - Parameter peak: the largest possible value; nil for the largest actual value.
   public init(_ actual: Tensor, _ expected: Tensor, _ tolerance: Tolerance, peak: Double? = nil) {
     self = actual.withUnsafeElements { a in
@@ -95,7 +95,7 @@ public struct ErrorMetrics: Sendable, Equatable {
       let error = isEqual ? 0 : abs(a - b)
       let allowed = b.isFinite ? tolerance.allowed(b) : 0
       if error > allowed { outside += 1 }
-      // Whatever is outside is worse than what is within.
+      // Anything outside the tolerance is worse than anything within.
       let isOutside = error > allowed
       let excess = (isOutside ? 1.0 : 0, isOutside ? error - allowed : error)
       if worst.map({ excess > $0.excess }) ?? true { worst = (position, excess) }

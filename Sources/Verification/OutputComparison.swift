@@ -1,6 +1,6 @@
 import TensorCore
 
-/// An array compared with the expected one.
+/// The comparison of an array with the expected one.
 public struct OutputComparison: Sendable, Equatable {
   /// The name of the output, blob or array.
   public let name: String
@@ -10,13 +10,13 @@ public struct OutputComparison: Sendable, Equatable {
   public let expectedShape: [Int]
   /// Nil if the shapes do not match.
   public let metrics: ErrorMetrics?
-  /// Nil unless requested, and if the array does not contain scores.
+  /// Nil if not requested or if the array does not contain scores.
   public let classes: ClassAgreement?
 
   /// Whether the shapes match and every element is within the tolerance.
   public var agrees: Bool { metrics?.isWithinTolerance ?? false }
 
-  /// Axes of length 1 are ignored.
+  /// Ignores axes of length 1.
   /// - Parameters:
   ///   - top: the number of best classes to compare; nil for none.
   ///   - peak: the largest possible value; nil for the largest actual value.
@@ -33,13 +33,13 @@ public struct OutputComparison: Sendable, Equatable {
   }
 }
 
-/// The blobs of a network compared with the expected ones, in the order of computation.
+/// The comparison of a network's blobs with the expected ones, in the order of computation.
 public struct BlobComparison: Sendable, Equatable {
   /// The blobs that exist on both sides.
   public let blobs: [OutputComparison]
   /// Expected blobs that the network does not compute.
   public let unknown: [String]
-  /// The expected names of blobs that were paired because of their shapes and values.
+  /// Expected blobs that were paired because of their shapes and values.
   package var similar: [(expected: String, blob: String)] {
     pairedBySimilarity.map { ($0.key, $0.value) }.sorted { $0.0 < $1.0 }
   }
@@ -48,7 +48,7 @@ public struct BlobComparison: Sendable, Equatable {
   /// The first blob that differs, which shows where the error is.
   public var firstDifference: OutputComparison? { blobs.first { !$0.agrees } }
 
-  /// Pairs arrays with unknown names with blobs of the same shape and similar values.
+  /// Pairs arrays whose names are unknown with blobs of the same shape and similar values.
   ///
   /// - Parameters:
   ///   - expected: in the order of computation.

@@ -1,21 +1,21 @@
 import Engine
 import TensorCore
 
-/// The source of a difference, determined by a prediction in double precision.
+/// The cause of a difference, determined by a prediction in double precision.
 public enum ReferenceVerdict: String, Sendable, Equatable {
   /// The prediction is within its tolerance.
   case agrees
-  /// In double precision, the model gives the expected values, within the tolerance or within
-  /// rounding, because the source framework rounds too.
+  /// In double precision, the model's values match the expected ones within the tolerance, or
+  /// within rounding, because the source framework rounds, too.
   case rounding
-  /// The model gives other values in double precision too: the model differs, not its execution.
+  /// The model's values differ in double precision, too: the cause is the model, not its execution.
   case model
   /// The engine differs from double precision by more than rounding explains.
   case engine
 
   /// Differences up to this fraction of the largest reference value count as rounding: about eight
-  /// hundred units in the last place, as sums of thousands of products through dozens of layers can
-  /// reach.
+  /// hundred units in the last place, which sums of thousands of products through dozens of layers
+  /// can reach.
   static let roundingPart = 5e-5
 
   /// Precondition: the three arrays have the same number of elements, in the same order.

@@ -1,19 +1,19 @@
 import TensorCore
 
 /// Pairs of expected and computed arrays that correspond although their names differ: both in the
-/// order of computation, with the same shape, and with values as similar as possible.
+/// order of computation, with equal shapes and the most similar values.
 package struct SimilarityPairing: Sendable {
   /// Indices into both lists, in ascending order.
   package private(set) var pairs: [(expected: Int, actual: Int)] = []
 
   /// The minimum cosine similarity of corresponding arrays.
   static let leastCosine = 0.5
-  /// The number of elements that are compared, spread over the arrays.
+  /// The number of elements to compare, spread over each array.
   private static let sampleCount = 1024
-  /// The maximum number of pairs that are compared.
+  /// The maximum number of pairs to compare.
   private static let largestProduct = 1 << 22
 
-  /// The pairs with the largest sum of cosines whose order is the same in both lists.
+  /// Finds the pairs with the largest sum of cosines whose order is the same in both lists.
   package init(expected: [Tensor], actual: [Tensor]) {
     guard !expected.isEmpty, !actual.isEmpty,
       expected.count <= Self.largestProduct / actual.count

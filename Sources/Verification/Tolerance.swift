@@ -2,9 +2,9 @@
 public struct Tolerance: Sendable, Equatable {
   /// The allowed difference as a fraction of |b|.
   public var relative: Double
-  /// The allowed difference in addition to it.
+  /// The allowed difference on top of it.
   public var absolute: Double
-  /// Whether the absolute part, which is meant for values up to 1, is multiplied by the array's
+  /// Whether to multiply the absolute part, which is meant for values up to 1, by the array's
   /// largest absolute value if that is greater.
   public var isScaled = false
 
@@ -22,7 +22,7 @@ public struct Tolerance: Sendable, Equatable {
   /// The largest allowed difference from an expected element.
   public func allowed(_ expected: Double) -> Double { absolute + relative * abs(expected) }
 
-  /// Tolerances for the precisions of the weights.
+  /// Tolerances by precision of the weights.
   public enum Profile: String, Sendable, CaseIterable {
     /// Weights in 32-bit floats.
     case fp32
@@ -46,9 +46,9 @@ public struct Tolerance: Sendable, Equatable {
   }
 }
 
-/// The tolerances of a comparison: one for every output, with exceptions by name.
+/// The tolerances of a comparison: one for all outputs, with exceptions by name.
 public struct Tolerances: Sendable, Equatable {
-  /// For every output without an exception.
+  /// The tolerance of every output without an exception.
   public var standard: Tolerance
   /// Relative tolerances for individual outputs.
   public var relative: [String: Double] = [:]
@@ -56,16 +56,16 @@ public struct Tolerances: Sendable, Equatable {
   public var absolute: [String: Double] = [:]
 
   /// The tolerance for image files: a sample may differ by one of the 255 steps, because nearly
-  /// equal values may be rounded differently.
+  /// equal values may round differently.
   public var image = Tolerance(relative: 0, absolute: 1)
 
-  /// One tolerance for every output.
+  /// The same tolerance for every output.
   public init(_ standard: Tolerance = Tolerance.Profile.fp32.tolerance) { self.standard = standard }
 
   /// The tolerance of an output.
   public subscript(name: String) -> Tolerance { self[name, isImage: false] }
 
-  /// The tolerance of an output, which may be compared with an image file.
+  /// The tolerance of an output; `isImage` if it is compared with an image file.
   public subscript(name: String, isImage isImage: Bool) -> Tolerance {
     var tolerance = isImage ? image : standard
     tolerance.relative = relative[name] ?? tolerance.relative

@@ -1,10 +1,10 @@
 import CAssayPlugin
 import Kernels
 
-/// The table of vectorized functions that plug-ins get: the kernels of the built-in layers, so that
-/// both give the same bits.
+/// The table of vectorized functions for plug-ins: the kernels of the built-in layers, so that both
+/// compute the same bits.
 enum HostFunctions {
-  // `unsafe`: written once, before it is first handed out.
+  // `unsafe`: written once, before its first use.
   nonisolated(unsafe) static let table: UnsafePointer<assay_host> = {
     let table = UnsafeMutablePointer<assay_host>.allocate(capacity: 1)
     table.initialize(

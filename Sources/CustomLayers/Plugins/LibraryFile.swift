@@ -1,8 +1,8 @@
 import LibC
 import TensorCore
 
-/// What the first bytes of a file say of the system that a library is for. The dynamic loader's own
-/// messages do not.
+/// Detects from a file's first bytes the system that a library was built for, which the dynamic
+/// loader's messages do not tell.
 enum LibraryFile {
   static func check(_ path: String) throws {
     var status = stat()
@@ -31,7 +31,7 @@ enum LibraryFile {
       hint: "build it on this system, with `swift build -c release` in its package")
   }
 
-  /// The system, where it is an ELF or Mach-O file.
+  /// The system, if it is an ELF or Mach-O file.
   static func system(of head: ArraySlice<UInt8>) -> String? {
     let head = Array(head)
     guard head.count == 20 else { return nil }
@@ -48,7 +48,7 @@ enum LibraryFile {
       UInt32(head[0]) | UInt32(head[1]) << 8 | UInt32(head[2]) << 16 | UInt32(head[3]) << 24
     switch word {
     case 0xfeed_facf: return head[4] == 7 ? "x86-64 (Mach-O)" : "arm64 (Mach-O)"
-    // A universal file: the loader takes the part that fits.
+    // The loader takes the matching part of a universal file.
     case 0xbeba_feca: return own.contains("Mach-O") ? own : "macOS"
     default: return nil
     }

@@ -2,7 +2,7 @@ import CAssayPlugin
 import LibC
 import TensorCore
 
-/// A layer that a plug-in computes.
+/// A layer computed by a plug-in.
 final class PluginLayer: CustomLayerImplementation {
   private let plugin: UnsafePointer<assay_plugin>
   private let handle: UnsafeMutableRawPointer
@@ -72,7 +72,7 @@ final class PluginLayer: CustomLayerImplementation {
     }
   }
 
-  /// Calls a function of the plug-in and throws what that reports.
+  /// Calls a function of the plug-in and throws the error that it reports.
   private static func call(
     _ method: String, _ body: (UnsafeMutablePointer<CChar>?) -> Int32
   ) throws {
@@ -87,7 +87,7 @@ final class PluginLayer: CustomLayerImplementation {
   }
 }
 
-/// C strings that live as long as this.
+/// C strings that live as long as this object.
 private final class CStrings {
   private var owned: [UnsafeMutablePointer<CChar>] = []
 
@@ -126,7 +126,7 @@ extension assay_parameter {
 }
 
 extension assay_shape {
-  /// Sizes beyond `ASSAY_MAX_RANK` are left out; there are none.
+  /// Omits sizes beyond `ASSAY_MAX_RANK`, which do not occur.
   fileprivate init(_ dimensions: [Int]) {
     self.init()
     rank = min(dimensions.count, Int(ASSAY_MAX_RANK))

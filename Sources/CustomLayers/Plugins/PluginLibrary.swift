@@ -4,15 +4,15 @@ import Kernels
 import LibC
 import TensorCore
 
-/// A library with custom layers, loaded for as long as the process runs: see `assay_plugin.h`.
+/// A library with custom layers, which stays loaded while the process runs; see `assay_plugin.h`.
 package struct PluginLibrary: Sendable {
   package let path: String
   package let classNames: [String]
   // `unsafe`: the library never changes its table, and is never unloaded.
   nonisolated(unsafe) private let plugin: UnsafePointer<assay_plugin>
 
-  /// Loads the library, on Linux after a rehearsal in a child process, so that one that crashes
-  /// takes nothing with it.
+  /// Loads the library; on Linux, first in a child process, so that a crash does not affect this
+  /// one.
   ///
   /// - Throws: `.missingFile`, and `.unsupported` if it is not a plug-in for this program.
   package init(path: String) throws {
@@ -31,7 +31,7 @@ package struct PluginLibrary: Sendable {
     }
   }
 
-  /// Adds the library's classes in place of those of the same names.
+  /// Adds the library's classes, replacing classes with the same names.
   package func register(in registry: inout CustomLayerRegistry) {
     for (index, name) in classNames.enumerated() {
       registry.register(name, plugin: path) { parameters in
@@ -44,12 +44,12 @@ package struct PluginLibrary: Sendable {
 // MARK: - Loading
 
 extension PluginLibrary {
-  /// Seconds that loading may take.
+  /// Maximum number of seconds for loading.
   private static let patience: UInt32 = 30
 
   private static let entryName = "assay_plugin_entry"
 
-  /// A plug-in with a Swift runtime of its own keeps to that.
+  /// A plug-in that contains a Swift runtime uses that one.
   private static var mode: Int32 { RTLD_NOW | RTLD_LOCAL | assay_deep_binding() }
 
   /// Without a slash the loader would look for the file elsewhere.
@@ -103,7 +103,7 @@ extension PluginLibrary {
     }
   }
 
-  /// Loads the library in a child process first. What it cannot do there it says itself later.
+  /// Loads the library in a child process. Failures other than crashes are left to `load`.
   private static func rehearse(_ path: String) throws {
     var output = [CChar](repeating: 0, count: 4096)
     let status = assay_rehearse_loading(

@@ -30,7 +30,7 @@ extension Convolution: EngineLayer {
       return [layer.add(operation, layer.inputs, output)]
     }
     let operation = ConvolutionOperation(weights: weights, window: window)
-    // Images of one pixel are the rows of a matrix.
+    // Images of a single pixel are the rows of a matrix.
     guard operation.isPointwise, input.area == 1, LinearOperation.pays(rows: input.images) else {
       return [layer.add(operation, layer.inputs, output)]
     }
@@ -39,8 +39,8 @@ extension Convolution: EngineLayer {
     return [layer.add(linear, layer.inputs, output)]
   }
 
-  /// The kernel of a dilated deconvolution with zeros between its rows and columns, which is the same
-  /// without dilation.
+  /// The kernel of a dilated deconvolution with zeros between its rows and columns, which is
+  /// equivalent without dilation.
   private func spread(_ kernel: FloatValues, _ window: inout WindowGeometry) throws -> FloatValues {
     let (height, width) = (window.extent(0), window.extent(1))
     let shape = kernelShape.dropLast(2) + [height, width]

@@ -2,7 +2,7 @@ import CoreMLModel
 import Kernels
 import TensorCore
 
-/// Collects the planes that each output depth reads as channels; one 2D convolution does the rest:
+/// Gathers the planes that each output depth reads as channels of one 2D convolution:
 /// `[B, C, D, H, W]` → `[B, D', kernelDepth · C, H, W]` → `[B, D', C', H', W']`.
 extension Convolution3D: EngineLayer {
   func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
@@ -102,7 +102,7 @@ extension AxisWindow {
 }
 
 extension LayerLowering {
-  /// Lowers a layer with these parameters and inputs under the name of this layer.
+  /// Lowers a layer with these parameters and inputs, under this layer's name.
   mutating func lower(
     _ parameters: some EngineLayer & LayerParameters, _ inputs: [Graph.ValueID]
   ) throws -> [Graph.ValueID] {

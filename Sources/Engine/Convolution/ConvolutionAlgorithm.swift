@@ -1,9 +1,9 @@
 import LibC
 import TensorCore
 
-/// The algorithm for convolutions that can be computed in several ways.
+/// An algorithm for convolutions.
 package enum ConvolutionAlgorithm: String, CaseIterable, Sendable {
-  /// The one estimated to be faster, layer by layer.
+  /// The algorithm estimated to be fastest, layer by layer.
   case automatic
   /// Direct convolution: multiplies and adds as in the definition.
   case direct
@@ -19,7 +19,7 @@ package enum ConvolutionAlgorithm: String, CaseIterable, Sendable {
   /// The environment variable that names the algorithm to use instead of the automatic choice.
   package static let environmentVariable = "ASSAY_CONVOLUTION"
 
-  /// The algorithm set in the environment, else `automatic`.
+  /// The algorithm set in the environment, or `automatic`.
   ///
   /// - Throws: `.usage` if the name is unknown.
   package static func selected() throws(ModelError) -> ConvolutionAlgorithm {

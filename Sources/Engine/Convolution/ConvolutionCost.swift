@@ -1,8 +1,8 @@
 import CoreMLModel
 import Kernels
 
-/// Estimated seconds for a convolution: directly, with kernels of k taps; with Winograd's algorithm
-/// in tiles of p points, along one or two axes.
+/// Estimated seconds for a convolution: directly, with kernels of k taps, or with Winograd's
+/// algorithm in tiles of p points, along one or two axes.
 ///
 ///     direct   = max(n · k · C · K / rate, k · C · K · 4 B / bandwidth)
 ///     Winograd = max(t · p · C · K / rate, p · C · K · 4 B / bandwidth)
@@ -10,7 +10,7 @@ import Kernels
 ///
 /// for n output pixels, t tiles, and C and K channels padded to whole blocks, on one core: the
 /// choice must not depend on the number of threads, because results must not. Only the ratios
-/// matter; the constants are those of a current processor with the instruction set.
+/// matter; the constants are for a current processor with the instruction set.
 struct ConvolutionCost {
   let geometry: ConvolutionGeometry
   private let lanes: Double
@@ -24,7 +24,7 @@ struct ConvolutionCost {
   init(_ geometry: ConvolutionGeometry, kernels: any KernelTable.Type) {
     self.geometry = geometry
     lanes = Double(kernels.panelBlocks * geometry.block) / 2
-    // Without fused multiply-add, multiplications and additions take turns.
+    // Without fused multiply-adds, multiplications and additions alternate.
     rate = Self.clock * lanes * (lanes > 4 ? 2 : 1) * 0.85
   }
 
@@ -32,7 +32,7 @@ struct ConvolutionCost {
 
   private var pixels: Int { geometry.images * geometry.rows * geometry.width }
 
-  /// Seconds to multiply and add with `weights` weights, each used `uses` times.
+  /// Seconds for the multiply-adds of `weights` weights, each used `uses` times.
   private func multiplying(_ weights: Int, uses: Int) -> Double {
     max(
       Double(MultiplyAdds.product([uses], [weights])) / rate,
@@ -52,7 +52,7 @@ struct ConvolutionCost {
       + Double(tiles) * points * transforms / lanes / Self.clock
   }
 
-  /// The time of all multiplications divided by the time to read the weights.
+  /// The time for all multiplications divided by the time to read the weights.
   func intensity(_ form: WinogradForm) -> Double {
     Double(geometry.tiles(form)) / rate * Self.bandwidth / 4
   }

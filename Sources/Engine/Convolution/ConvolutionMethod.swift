@@ -1,6 +1,6 @@
 import Kernels
 
-/// How one convolution is computed. `MethodSelection` chooses the method once; all other code asks
+/// How to compute one convolution. `MethodSelection` chooses the method once; all other code asks
 /// the operation.
 enum ConvolutionMethod: Sendable, Equatable {
   /// Multiplies and adds as in the definition.
@@ -9,17 +9,17 @@ enum ConvolutionMethod: Sendable, Equatable {
   case winograd(WinogradForm)
 
   /// Below these sizes, 6 × 6 tiles save too little to justify three times the rounding error of 4
-  /// × 4 tiles: on a small map much of a tile is cut off, and with few channels the transforms
+  /// × 4 tiles: in a small map, much of a tile is cut off, and with few channels, the transforms
   /// dominate.
   private static let worthLargeTiles = [(map: 100, channels: 64), (map: 28, channels: 256)]
-  /// Below this, multiplications wait for the weights of 6 × 6 tiles, which are 16/9 as many.
+  /// Below this, multiplications wait for the weights of 6 × 6 tiles, which are 16/9 times as many.
   private static let leastIntensity = 2.0
   /// Above this, the transformed weights of tiles larger than 2 × 2 take too much memory, and too
-  /// long to read once threads share the bandwidth.
+  /// long to read if threads share the bandwidth.
   private static let manyWeightBytes = 64 << 20
 
-  /// The method for a convolution whose input and output are in blocks: the requested one, or the
-  /// fastest for `automatic`.
+  /// The method for a convolution with blocked input and output: the requested one, or the fastest
+  /// for `automatic`.
   ///
   /// - Parameter output: the shape before any pooling.
   init(
@@ -44,7 +44,7 @@ enum ConvolutionMethod: Sendable, Equatable {
     }
   }
 
-  /// A larger tile must be worth its weights.
+  /// Chooses a larger tile only if it is worth the additional weights.
   private static func squareForm(
     _ weights: ConvolutionWeights, _ cost: ConvolutionCost, _ output: Shape
   ) -> WinogradForm {

@@ -6,11 +6,11 @@ struct ConvolutionOperation: NodeOperation {
   var weights: ConvolutionWeights
   var window: WindowGeometry
   var hasResidual = false
-  /// The row and column of the second input that are added to the first pixel of the output.
+  /// The row and column of the second input that are added to the output's first pixel.
   var residualStart = [0, 0]
-  /// Nil until a method is chosen, which then means `direct`.
+  /// Nil until a method is chosen, which means `direct`.
   var method: ConvolutionMethod?
-  /// Whether to write only the maximum of each 2 × 2 block of the result; Winograd only.
+  /// Whether to store only the maximum of each 2 × 2 block of the result; Winograd only.
   var poolsMaximum = false
 
   var kind: String { "convolution \(window.kernel[0])×\(window.kernel[1])" + fusedLabel }
@@ -92,8 +92,8 @@ struct ConvolutionOperation: NodeOperation {
       && window.start == [0, 0] && window.end == [0, 0]
   }
 
-  /// Whether tiles are worth splitting what they multiply: with fewer pixels, outputs or terms, that
-  /// takes too long.
+  /// Whether tiles are worthwhile: with fewer pixels, outputs or terms, splitting the factors takes
+  /// longer than it saves.
   func fitsTiles(_ output: Shape, inputBlock: Int) -> Bool {
     weights.path(block: inputBlock) == .direct && inputBlock % 16 == 0 && output.area >= 48
       && weights.groupOutputs >= 32
@@ -120,14 +120,14 @@ struct ConvolutionOperation: NodeOperation {
     }
   }
 
-  /// Floats from the residual's first pixel to the pixel that is added to the output's first.
+  /// Floats from the residual's first pixel to the pixel that is added to the output's first pixel.
   private func residualOffset(_ context: StepContext) -> Int {
     guard hasResidual else { return 0 }
     let layout = context.inputs[1].layout
     return residualStart[0] * layout.rowStride + residualStart[1] * layout.pixelStride
   }
 
-  /// The buffers of a run.
+  /// Returns the buffers for a run.
   private func buffers(_ context: StepContext) -> @Sendable (RunContext) -> ConvolutionBuffers {
     let input = context.inputs[0]
     let output = context.outputs[0]
@@ -175,7 +175,7 @@ struct ConvolutionOperation: NodeOperation {
     let start = window.origin(in: from)
     let stride = window.stride
     let clearsLanes = path == .general && to.hasEmptyLanes
-    // The processor prefetches a few planes by itself if they are in the engine's memory.
+    // The processor prefetches a few planes by itself if they are in the arena.
     let isEasyToFollow = from.channelBlocks < 8 && !input.isBorrowed
     return { run in
       let source = run.pointer(input)

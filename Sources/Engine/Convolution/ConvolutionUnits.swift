@@ -12,7 +12,7 @@ struct ConvolutionUnits: Sendable {
   private let panels: Int
   private var cut: Cut
 
-  /// The number of bands per image and of groups of panels, and whether these are the inner loop.
+  /// The number of bands per image and of panel groups, and whether the groups are the inner loop.
   private struct Cut {
     var bands: Int
     var groups: Int
@@ -44,7 +44,7 @@ struct ConvolutionUnits: Sendable {
       return
     }
     guard threads > 1 else { return }
-    // With many units per thread there is little to gain.
+    // With many units per thread, there is little to gain.
     let enough = threads * 16 / max(1, images * panels)
     let most = max(
       fewest, min(length / (isFlat ? max(1, tile / 2) : 1), fewest + 2 * threads, enough))
@@ -52,7 +52,7 @@ struct ConvolutionUnits: Sendable {
     for bands in fewest...most {
       for inner in [panelsInner, !panelsInner] {
         let candidate = Cut(bands: bands, groups: panels, panelsInner: inner)
-        // Each further band must gain at least a hundredth.
+        // Each additional band must gain at least one percent.
         let longest =
           longestShare(candidate, threads) { $0.rows.count * work[$0.panels.lowerBound] }
           * (100 + bands - fewest + (inner == panelsInner ? 0 : 1))
@@ -64,8 +64,8 @@ struct ConvolutionUnits: Sendable {
     }
   }
 
-  /// Few units, because each splits its pixels and its weights into parts: as measured, a pixel takes
-  /// as long as 3 more blocks of outputs, and a block as 43 more pixels.
+  /// Cuts few units, because each splits its pixels and weights into parts. Measured: a pixel costs
+  /// as much as 3 more blocks of outputs, a block as 43 more pixels.
   private mutating func cutForTiles(_ work: [Int], pixels: Int, _ threads: Int) {
     cut = Cut(bands: 1, groups: 1, panelsInner: true)
     if threads == 1 { return }

@@ -1,12 +1,12 @@
 import Kernels
 import TensorCore
 
-/// What ordinary and transposed convolutions share, and what the passes fuse into both.
+/// The part that ordinary and transposed convolutions share, including what passes fuse into them.
 struct ConvolutionWeights: Sendable {
-  /// The weights in the document's order.
+  /// The weights in the order of the document.
   var values: StoredWeights
   var groups: Int
-  /// Input channels per group; the output channels follow.
+  /// Input and output channels per group.
   var groupInputs: Int
   var groupOutputs: Int
   /// One factor per output channel, from a later layer.
@@ -42,7 +42,7 @@ struct ConvolutionWeights: Sendable {
     scale = (0..<outputs).map { Float(Double(before?[$0] ?? 1) * factors[$0]) }
   }
 
-  /// The sizes of the convolution, with channels in whole blocks.
+  /// The sizes of the convolution, with channels padded to whole blocks.
   func geometry(_ output: Shape, _ kernels: any KernelTable.Type) -> ConvolutionGeometry {
     ConvolutionGeometry(output, inputs: inputs, outputs: outputs, block: kernels.channelBlock)
   }

@@ -20,12 +20,12 @@ enum ConvolutionPath: Sendable, Equatable {
     }
   }
 
-  /// Whether activation and residual can be part of the kernel's last step.
+  /// Whether the kernel can apply activation and residual.
   var hasEpilogue: Bool { self != .general }
 }
 
-/// A convolution with packed weights, for any rows and columns that a caller asks for: all of an
-/// ordinary convolution, or one phase of a transposed one.
+/// A convolution with packed weights for any rows and columns: all of an ordinary convolution, or
+/// one phase of a transposed one.
 struct DirectPlan: Sendable {
   let path: ConvolutionPath
   let groups: Int
@@ -242,7 +242,7 @@ extension DirectPlan {
     return Constant(buffer)
   }
 
-  /// Multiplies each column, that is each output channel, by its factor.
+  /// Multiplies each column, which is an output channel, by its factor.
   private static func scaleRows(
     _ values: UnsafeMutablePointer<Float>, rows: Int, width: Int, _ scale: [Float]?,
     firstChannel: Int

@@ -3,8 +3,8 @@ import Kernels
 import TensorCore
 
 /// The codes of a convolution's weights, one byte each, in the order in which Winograd's algorithm
-/// expands and transforms them panel by panel: `[panel][input channel · taps + tap][output channel
-/// of the panel]`.
+/// expands and transforms them panel by panel:
+/// `[panel][input channel · taps + tap][output channel of the panel]`.
 struct PanelCodes: Sendable {
   private enum Values: Sendable {
     case linear(scale: Constant, bias: Constant)

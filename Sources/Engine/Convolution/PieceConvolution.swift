@@ -116,7 +116,7 @@ struct PieceConvolutionOperation: NodeOperation {
   }
 }
 
-/// How the tiles of a split convolution are divided, and the working memory per thread. Bands of
+/// The division of the tiles of a split convolution, and the working memory per thread. Bands of
 /// rows by strips of columns are sized so that the transformed input of a band and the products of
 /// one row of tiles both stay in the second-level cache.
 struct PieceSchedule: Sendable {
@@ -143,7 +143,7 @@ struct PieceSchedule: Sendable {
     rowStride = (width + grid.across - 1) * channels
     let most = Self.transformedBytes / (tileBytes * rowStride) - (grid.down - 1)
     var height = max(1, min(most, 8, units.tileRows))
-    // Enough units to give each thread an even share.
+    // Makes enough units for threads to share evenly.
     units.cutBands(highest: height)
     while height > 2, units.count < 4 * threads {
       height = (height + 1) / 2
@@ -179,7 +179,7 @@ struct PieceUnits: Sendable {
     tileColumns = (output.width + 2) / 3
   }
 
-  /// Cuts strips of at most `widest` tiles and returns the width of the widest.
+  /// Cuts strips of at most `widest` tiles and returns the width of the widest strip.
   mutating func cutStrips(widest: Int) -> Int {
     strips = (tileColumns + widest - 1) / widest
     return (tileColumns + strips - 1) / strips

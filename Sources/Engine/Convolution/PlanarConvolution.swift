@@ -3,7 +3,7 @@ import TensorCore
 
 /// A convolution with few input and output channels, row by row from planes to planes. Element
 /// functions run while the row is in the first-level cache. If only the average of each plane is
-/// needed, no row is ever written out.
+/// needed, no row is ever stored.
 struct PlanarConvolutionOperation: NodeOperation {
   var weights: ConvolutionWeights
   var window: WindowGeometry
@@ -29,7 +29,7 @@ struct PlanarConvolutionOperation: NodeOperation {
         + (isAveraged ? " + average" : ""), weightBytes: planarRows(context).weightFloats * 4)
   }
 
-  /// Rows to sum before adding to the total: the same for any number of threads.
+  /// Rows to sum before adding to the total; independent of the number of threads.
   private static let bandRows = 16
 
   private var bands: Int { (rows + Self.bandRows - 1) / Self.bandRows }

@@ -4,15 +4,15 @@ import TensorCore
 /// How a `PlanarConvolutionOperation` computes the rows of its result: one at a time from copies of
 /// the input rows with a border of zeros, or in pairs from transforms of four such rows.
 struct PlanarRows: Sendable {
-  /// Result rows whose input is prepared at once, few enough to stay in the first-level cache.
+  /// Result rows whose input is prepared at a time, few enough to stay in the first-level cache.
   let preparedRows: Int
-  /// Result rows computed at once.
+  /// Result rows computed at a time.
   let rowsAtOnce: Int
   let weightFloats: Int
   /// Width of a prepared row.
   private let width: Int
   private let preparedStride: Int
-  /// Start of the first prepared row, chosen so that rows written to pairs start on a cache line.
+  /// Start of the first prepared row; for pairs, chosen so that writing starts on a cache line.
   private let origin: Int
   private let planeRows: Int
   private let inputs: Int
@@ -66,7 +66,7 @@ struct PlanarRows: Sendable {
     return packed
   }
 
-  /// For each column g₀, g₁, g₂ of a kernel, (g₀ ± g₁ + g₂) / 2; after all of these, g₀ and g₂.
+  /// For each column g₀, g₁, g₂ of a kernel, (g₀ ± g₁ + g₂) / 2; then, for each column, g₀ and g₂.
   private func transformed(_ kernel: [Float]) -> [Float] {
     let width = window.kernel[1]
     var sums: [Float] = []
@@ -81,7 +81,7 @@ struct PlanarRows: Sendable {
     return sums + ends
   }
 
-  /// Zeros everything that is never prepared, before the first rows of a job.
+  /// Clears everything that `prepare` never writes, before the first rows of a job.
   func clear(_ target: UnsafeMutablePointer<Float>) {
     if isPaired { target.update(repeating: 0, count: floats) }
   }

@@ -2,7 +2,7 @@ import Kernels
 import TensorCore
 
 /// A depthwise convolution fused with the 1 × 1 convolution that is its only reader. The second
-/// reads bands of rows of the first while they are in the cache; the blob between them is never
+/// reads bands of rows of the first while they are in the cache; the intermediate blob is never
 /// stored in full.
 struct SeparableConvolutionOperation: NodeOperation {
   var depthwise: ConvolutionOperation

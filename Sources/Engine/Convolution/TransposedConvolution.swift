@@ -4,7 +4,7 @@ import TensorCore
 
 /// A transposed convolution. Output rows and columns with the same remainder modulo the stride form
 /// one ordinary convolution with every stride-th weight, flipped. The direct kernel writes such a
-/// phase in place between the others; the other kernels write to working memory first.
+/// phase in place between the others; other kernels write to working memory first.
 struct TransposedConvolutionOperation: NodeOperation {
   var weights: ConvolutionWeights
   /// `start` is cut off the top and left of the full result.
@@ -15,10 +15,10 @@ struct TransposedConvolutionOperation: NodeOperation {
 
   /// One remainder along one axis.
   struct Phase: Sendable {
-    /// The first output position and their number, `stride` apart.
+    /// The first output position, and the number of positions, `stride` apart.
     var first: Int
     var count: Int
-    /// The first weight of the kernel, and the number of taps, `stride` apart.
+    /// The first index in the kernel, and the number of taps, `stride` apart.
     var weight: Int
     var taps: Int
     /// The input position under tap 0 of the flipped kernel for the first output; may be negative.
@@ -185,7 +185,7 @@ struct TransposedConvolutionOperation: NodeOperation {
     }
   }
 
-  /// Writes the pixels of one phase of one plane between those of the others.
+  /// Writes the pixels of one phase of one plane between those of the other phases.
   private static func spread(
     _ source: InputView, _ target: OutputView, _ extent: Extent, block: Int
   ) {

@@ -48,7 +48,7 @@ struct UpsampledConvolutionOperation: NodeOperation {
             for x in 0..<3 { g[3 * y + x] = Double(view.value(base, output, input, y, x)) * factor }
           }
           for phase in 0..<UpsampledTiles.phases {
-            // The taps that meet the first and the second row and column of the phase.
+            // The taps that read the first and the second row and column of the phase.
             let rows = phase / 2 == 0 ? [0..<1, 1..<3] : [0..<2, 2..<3]
             let columns = phase % 2 == 0 ? [0..<1, 1..<3] : [0..<2, 2..<3]
             var small = InlineArray<4, Double>(repeating: 0)

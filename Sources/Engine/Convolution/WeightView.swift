@@ -1,8 +1,8 @@
 import Kernels
 import TensorCore
 
-/// Convolution weights in place, read with any steps between output channel, input channel, row and
-/// column. Negative steps flip the kernel.
+/// Convolution weights in place, with any strides for output channel, input channel, row and
+/// column. Negative strides flip the kernel.
 @dynamicMemberLookup
 struct WeightView: Sendable {
   var bytes: Bytes
@@ -27,7 +27,7 @@ struct WeightView: Sendable {
     return view
   }
 
-  /// The sizes alone.
+  /// The sizes without the bytes.
   var withoutBytes: WeightView {
     var view = self
     view.bytes = Bytes()

@@ -13,7 +13,7 @@ struct WindowGeometry: Sendable, Equatable {
   /// Extent of the dilated kernel.
   func extent(_ axis: Int) -> Int { (kernel[axis] - 1) * dilation[axis] + 1 }
 
-  /// Rows or columns before and after the input that `output` windows touch.
+  /// Rows or columns beyond each end of the input that `output` windows read.
   func reach(_ axis: Int, input: Int, output: Int) -> (before: Int, after: Int) {
     let last = (output - 1) * stride[axis] - start[axis] + extent(axis)
     return (max(0, start[axis]), max(0, last - input))

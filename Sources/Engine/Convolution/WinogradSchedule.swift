@@ -1,7 +1,7 @@
 import Kernels
 import TensorCore
 
-/// How the tiles and panels of a Winograd convolution are divided, and its working memory.
+/// The division of a Winograd convolution's tiles and panels, and its working memory.
 ///
 /// If the transformed input of enough tiles fits the second-level cache and there are few weights, or
 /// if there are too few panels, each thread takes batches of tiles through all steps alone. Otherwise
@@ -22,29 +22,29 @@ struct WinogradSchedule: Sendable {
   let batches: Int
   let isShared: Bool
   let panelsAtOnce: Int
-  /// Ranges of a shared batch's tiles that use a panel at the same time, if there are more threads
+  /// Parts of a shared batch's tiles that use a panel at the same time, if there are more threads
   /// than panels.
   let tileParts: Int
   let tileStride: Int
   let pointStride: Int
   let productStride: Int
   let threads: Int
-  /// Whether weights are transformed from their codes, in single precision. Does not depend on
-  /// threads, because results must not.
+  /// Whether to transform weights from their codes, in single precision. Does not depend on the
+  /// number of threads, because results must not.
   let transformsCodes: Bool
   /// Whether each run transforms codes panel by panel instead of keeping transformed weights, which
   /// take many times the memory.
   let expandsWeights: Bool
 
-  /// Transformed input of one thread's batch; measured best slightly above the second-level cache.
+  /// Bytes of transformed input in one thread's batch; fastest slightly above the L2 cache's size.
   private static let privateBytes = MachineMemory.secondLevelCacheByteCount / 8 * 9
   private static let sharedBytes = 4 << 20
-  /// Transformed input of a batch with expanded weights, large enough to expand them only once.
+  /// Bytes of transformed input in a batch, large enough to expand weights only once.
   private static let expandedBytes = 16 << 20
-  /// If the transformed weights would be larger than this, the codes are kept instead.
+  /// If the transformed weights are larger than this, the codes are kept instead.
   private static let keptBytes = 17 << 20
   private static let repeatedWeightBytes = 12 << 20
-  /// Weights that each thread reads from its own second-level cache.
+  /// Bytes of weights that each thread reads from its own second-level cache.
   private static let nearWeightBytes = 1 << 20
 
   /// - Parameter weights: how the weights are stored; compressed ones are expanded in each run if
@@ -64,7 +64,7 @@ struct WinogradSchedule: Sendable {
     let tiles = geometry.tiles(form)
     self.tiles = tiles
     self.threads = threads
-    // One more cache line, so that tiles do not map to the same few cache sets.
+    // An additional cache line keeps tiles from mapping to the same few cache sets.
     tileStride = channels + 16
     let tileBytes = points * tileStride * 4
     let step = kernels.pixelTile
@@ -107,7 +107,7 @@ struct WinogradSchedule: Sendable {
   var strides: PointStrides { PointStrides(tile: tileStride, point: pointStride) }
   var transformedFloats: Int { points * pointStride }
   var productFloats: Int { points * productStride }
-  /// Floats from one point's weights to the next, in a panel that a thread expands.
+  /// Floats from one point's weights to the next point's, in a panel that a thread expands.
   var expandedPointStride: Int { spreadStride(channels * panelChannels) }
   var expandedFloats: Int { points * expandedPointStride }
   var panelWeightFloats: Int { points * channels * panelChannels }

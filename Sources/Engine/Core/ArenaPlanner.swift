@@ -1,8 +1,7 @@
 import TensorCore
 
-/// Packs buffers that live from one step to another into as little memory as possible: largest
-/// first, each in the best-fitting gap among the buffers alive at the same time, at the lowest
-/// address.
+/// Packs buffers with known lifetimes into as little memory as possible: largest first, each in the
+/// best-fitting gap among the buffers alive at the same time, at the lowest address.
 struct ArenaPlanner {
   struct Buffer: Equatable {
     var byteCount: Int
@@ -13,8 +12,8 @@ struct ArenaPlanner {
   private(set) var offsets: [Int]
   private(set) var byteCount = 0
 
-  /// Above this number of buffers, they are placed in order of their first step instead, which
-  /// looks only at buffers that are alive.
+  /// Above this number, buffers are placed in order of their first step instead, which considers
+  /// only buffers that are alive.
   static let exhaustiveLimit = 4096
 
   init(_ buffers: [Buffer]) throws {

@@ -1,7 +1,6 @@
 import Kernels
 
-/// A computation on row-major arrays of sizes that the layer knows: a loop over units that threads
-/// share.
+/// A computation on row-major arrays of known sizes: a loop over units that threads share.
 struct ArrayOperation: NodeOperation {
   var kind: String
   var units: Int

@@ -12,8 +12,8 @@ enum ArrayStrides {
     }
   }
 
-  /// The same walk with as few axes as possible: drops axes of length 1, and merges neighbors that
-  /// every operand walks without a gap. At least one axis remains.
+  /// The same traversal with as few axes as possible: drops axes of length 1, and merges adjacent
+  /// axes that every operand traverses without a gap. At least one axis remains.
   static func merged(_ sizes: [Int], _ operands: [[Int]]) -> (sizes: [Int], operands: [[Int]]) {
     var mergedSizes: [Int] = []
     var merged = operands.map { _ in [Int]() }

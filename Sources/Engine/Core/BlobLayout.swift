@@ -21,8 +21,8 @@ struct Halo: Hashable, Sendable {
 /// The layout of a blob in memory: `[image][channel / block][row][column][channel % block]`, each
 /// plane with a halo of zeros. A block of 1 is plain row-major order.
 ///
-/// The rows of a matrix are also a single row of pixels, each with all of its channels next to one
-/// another: `init(pixels:channels:block:)`.
+/// The rows of a matrix can also be a single row of pixels, each with adjacent channels:
+/// `init(pixels:channels:block:)`.
 ///
 /// Strides count floats. In the last channel block, lanes without a channel are zero.
 struct BlobLayout: Equatable, Sendable {
@@ -70,7 +70,7 @@ struct BlobLayout: Equatable, Sendable {
     floatCount = (shape.images - 1) * whole.imageStride + planes * whole.planeStride
   }
 
-  /// The row-major matrix `[pixels][channels]`, whose rows are cut into blocks.
+  /// The row-major matrix `[pixels][channels]`, with rows divided into blocks.
   init(pixels: Int, channels: Int, block: Int) throws {
     shape = try Shape([1, 1, channels, 1, pixels])
     self.block = block
@@ -90,7 +90,7 @@ struct BlobLayout: Equatable, Sendable {
   var channelBlocks: Int { (shape.channels + block - 1) / block }
   /// Planes of `block` channels in all images.
   var planes: Int { shape.images * channelBlocks }
-  /// Whether rows follow one another without a gap.
+  /// Whether the rows of a plane are contiguous.
   var hasContiguousPlanes: Bool { rowStride == shape.width * pixelStride }
   /// Whether the layout is the plain row-major array of the shape.
   var isDense: Bool { block == 1 && halo == .none }
@@ -111,7 +111,7 @@ struct BlobLayout: Equatable, Sendable {
   /// Whether the last channel block has lanes without a channel.
   var hasEmptyLanes: Bool { shape.channels % block != 0 }
 
-  /// Zeros the lanes without a channel of plane `index`, in `rows` or in all rows.
+  /// Clears the lanes without a channel in plane `index`, for `rows` or for all rows.
   func clearEmptyLanes(
     ofPlane index: Int, rows: Range<Int>? = nil, in buffer: UnsafeMutablePointer<Float>
   ) {
@@ -127,7 +127,7 @@ struct BlobLayout: Equatable, Sendable {
     }
   }
 
-  /// Zeros the halos of thread `thread`'s share of the planes.
+  /// Clears the halos of thread `thread`'s share of the planes.
   func clearHalos(ofThread thread: Int, _ threads: Int, in buffer: UnsafeMutablePointer<Float>) {
     if halo == .none { return }
     for plane in ThreadPool.share(of: planes, thread, threads) {
@@ -135,7 +135,7 @@ struct BlobLayout: Equatable, Sendable {
     }
   }
 
-  /// Zeros the halo of plane `index`.
+  /// Clears the halo of plane `index`.
   func clearHalo(ofPlane index: Int, in buffer: UnsafeMutablePointer<Float>) {
     if halo == .none { return }
     let start = buffer + (planeOffset(index) - origin)

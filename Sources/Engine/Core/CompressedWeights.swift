@@ -3,7 +3,7 @@ import Kernels
 import TensorCore
 
 /// Weights in half precision, or codes with scales or a table, as stored in the file. They are
-/// expanded piece by piece, to exactly the floats that `Weights.values` gives.
+/// expanded piece by piece, to exactly the floats of `Weights.values`.
 struct CompressedWeights: Sendable {
   private enum Kind: Sendable {
     case half
@@ -55,7 +55,7 @@ struct CompressedWeights: Sendable {
     }
   }
 
-  /// The format in which the kernel for dense layers reads the weights in place, as `rows` rows.
+  /// The weights as `rows` rows in place, in the format of the kernel for dense layers.
   func rowFormat(_ rows: Int) throws -> RowFormat? {
     switch kind {
     case .half: return RowFormat(source: source, kind: .half)
@@ -78,7 +78,7 @@ struct CompressedWeights: Sendable {
     }
   }
 
-  /// Writes the elements of `range`.
+  /// Expands the elements of `range`.
   func expand(
     _ range: Range<Int>, to target: UnsafeMutablePointer<Float>, _ kernels: any KernelTable.Type
   ) {
@@ -119,7 +119,7 @@ struct CompressedWeights: Sendable {
   }
 }
 
-/// Rows of compressed weights, as the kernel for dense layers reads them.
+/// Rows of compressed weights in the format of the kernel for dense layers.
 struct RowFormat: Sendable {
   enum Kind: Sendable {
     case half
@@ -140,7 +140,7 @@ struct RowFormat: Sendable {
   }
 }
 
-/// Weights as a layer reads them: floats in place, or compressed weights.
+/// A layer's weights: floats in place, or compressed weights.
 enum StoredWeights: Sendable {
   case floats(FloatValues)
   case compressed(CompressedWeights)

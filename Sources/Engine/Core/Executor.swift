@@ -3,7 +3,7 @@ import TensorCore
 
 /// Runs a plan in one arena.
 final class Executor: @unchecked Sendable {
-  // `@unchecked`: one prediction at a time writes to the arena; the network ensures that.
+  // `@unchecked`: only one prediction at a time writes to the arena, which the network ensures.
   private let plan: Plan
   private let pool: ThreadPool
   private let hooks: EngineHooks
@@ -11,14 +11,14 @@ final class Executor: @unchecked Sendable {
   private let arena: AlignedBuffer
   private let steps: [Step]
 
-  /// What a step of the plan runs, and no more, so that a step of few elements costs little.
+  /// The executable part of a step, and no more, so that steps of few elements cost little.
   private enum Step {
     case load(Transfer)
     case run(StepBody)
     case store(Transfer)
   }
 
-  /// Converts a caller's row-major tensor to a blob or back.
+  /// Converts a caller's row-major tensor to a blob, or vice versa.
   private final class Transfer: Sendable {
     /// The tensor's position among the graph's inputs or exposed blobs.
     let index: Int
@@ -26,7 +26,7 @@ final class Executor: @unchecked Sendable {
     let shape: [Int]
     let converter: LayoutConverter
     let units: Int
-    /// A mean image that is subtracted from the tensor.
+    /// A mean image to subtract from the tensor.
     let mean: [Float]
 
     init(
@@ -44,7 +44,7 @@ final class Executor: @unchecked Sendable {
   /// Whether equal inputs always give equal results.
   var isRepeatable: Bool { plan.graph.nodes.allSatisfy(\.operation.isRepeatable) }
 
-  /// The same steps with the same weights, in another arena.
+  /// An executor for the same steps and weights, with another arena.
   func copy(pool: ThreadPool) throws -> Executor { try Executor(plan, pool: pool, hooks: hooks) }
 
   init(_ plan: Plan, pool: ThreadPool, hooks: EngineHooks) throws {
@@ -83,8 +83,8 @@ final class Executor: @unchecked Sendable {
       bias: try Constant(preprocessing.bias))
   }
 
-  /// - Parameter inputs: one tensor for each input of the graph, of its shape.
-  /// - Returns: one tensor for each exposed blob.
+  /// - Parameter inputs: one tensor per input of the graph, with its shape.
+  /// - Returns: one tensor per exposed blob.
   func run(_ inputs: [Tensor]) throws -> [Tensor] {
     var results = [Tensor?](repeating: nil, count: plan.graph.exposed.count)
     try run(inputs, positions: Array(inputs.indices), into: &results)
@@ -135,7 +135,7 @@ final class Executor: @unchecked Sendable {
   private func execute(
     _ index: Int, _ context: RunContext, _ results: inout [Tensor?]
   ) throws {
-    // Units of a step after the end are skipped.
+    // After the deadline, the units of a step are skipped.
     try TimeBudget.require()
     switch steps[index] {
     case .load(let transfer): load(transfer, context)

@@ -9,7 +9,7 @@ enum FusedFunction: Sendable, Equatable {
   case prelu([Float])
   case clip(Float, Float)
 
-  /// The equivalent of an element function, if the kernels' epilogues support it.
+  /// The equivalent of an element function, if kernels can fuse it.
   init?(_ function: ScaledFunction) {
     guard function.scale == 1, function.shift == 0 else { return nil }
     switch (function.function, function.alpha, function.beta) {
@@ -47,7 +47,7 @@ enum FusedFunction: Sendable, Equatable {
   }
 }
 
-/// The bias and activation per output channel, as kernels read them.
+/// The bias and activation per output channel, in the form that kernels read.
 struct FusedEpilogue: Sendable {
   private let bias: Constant?
   private let slopes: Constant?

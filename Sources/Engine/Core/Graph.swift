@@ -1,6 +1,6 @@
 import TensorCore
 
-/// The network between the document and the plan: nodes in order of execution over values that are
+/// The intermediate representation of the network: nodes in order of execution, and values that are
 /// written once. The passes rewrite it.
 struct Graph: Sendable {
   typealias ValueID = Int
@@ -9,12 +9,12 @@ struct Graph: Sendable {
     /// The blob's name in the document, or a name derived from it.
     var name: String
     var shape: Shape
-    /// Row-major elements, if they are known before anything runs.
+    /// Row-major elements, if they are known before a run.
     var constant: Constant?
   }
 
   struct Node: Sendable {
-    /// The layer that the node comes from, or the last of the layers fused into it.
+    /// The original layer, or the last of the layers fused into it.
     var name: String
     var layerType: String
     var operation: any NodeOperation
@@ -46,7 +46,7 @@ struct Graph: Sendable {
 
   var exposedValues: Set<ValueID> { Set(exposed.map(\.value)) }
 
-  /// How many nodes read each value; being exposed counts as one more.
+  /// The number of nodes that read each value; an exposed value counts one more.
   func useCounts() -> [Int] {
     var counts = [Int](repeating: 0, count: values.count)
     for node in nodes { for input in node.inputs { counts[input] += 1 } }
@@ -63,19 +63,19 @@ struct Graph: Sendable {
     return producers
   }
 
-  /// Assigns a layer's multiply-adds to the one of its nodes, from `first` on, that performs them.
+  /// Assigns a layer's multiply-adds to whichever of its nodes, from `first` on, performs them.
   mutating func setMultiplyAdds(_ count: Int, ofNodesFrom first: Int) {
     if let index = nodes[first...].firstIndex(where: { $0.operation.sumsProducts }) {
       nodes[index].multiplyAdds = count
     }
   }
 
-  /// The name of a value, or its number if it has no name.
+  /// The name of a value, or its index if it has no name.
   func label(of value: ValueID) -> String {
     values[value].name.isEmpty ? "#\(value)" : values[value].name
   }
 
-  /// The nodes as descriptions for a reader.
+  /// Descriptions of the nodes.
   var descriptions: [StepDescription] { nodes.map(description) }
 
   func description(of node: Node) -> StepDescription {
@@ -124,7 +124,7 @@ struct Constant: Sendable {
   var pointer: UnsafePointer<Float> {
     UnsafePointer(buffer.pointer.assumingMemoryBound(to: Float.self))
   }
-  /// The elements of a blob of the shape, without what pads them.
+  /// The elements of a blob of `shape`, without padding.
   func elements(_ shape: Shape) -> [Float] { Array(elements.prefix(shape.count)) }
   var elements: [Float] { Array(UnsafeBufferPointer(start: pointer, count: buffer.byteCount / 4)) }
 }

@@ -1,9 +1,9 @@
 import Kernels
 import TensorCore
 
-/// Decides in which layouts each blob exists, and where to convert between them: the producer's
-/// layout, with the largest halo that a reader wants, plus one more for readers that want another
-/// block. Inputs of a concatenation are written directly to their part of the whole.
+/// Decides which layouts each blob exists in, and where to convert between them: the producer's
+/// layout, with the largest halo that a reader requests, plus another one for readers that need
+/// another block. Inputs of a concatenation are written directly to their part of the whole.
 struct LayoutAssignment {
   private struct Key: Hashable {
     var value: Graph.ValueID
@@ -16,7 +16,7 @@ struct LayoutAssignment {
   /// The block in which each value is produced; nil for inputs and constants, which can have any.
   private var produced: [LayoutPreference.Block?]
   private var halos: [Key: Halo] = [:]
-  /// The whole that each part belongs to, and the part's first channel there.
+  /// The whole to which each part belongs, and the part's first channel in it.
   private var wholes: [Key: (whole: Key, channel: Int)] = [:]
   private var ids: [Key: Plan.Representation.ID] = [:]
   private var written: Set<Plan.Representation.ID> = []
@@ -75,8 +75,8 @@ struct LayoutAssignment {
     }
   }
 
-  /// Finds inputs of concatenations that start and end at a channel block, and so can be written
-  /// directly into the whole. A value is part of at most one whole.
+  /// Finds inputs of concatenations that start and end at a channel block, which can be written
+  /// directly to the whole. A value is part of at most one whole.
   private mutating func findParts() {
     let block = kernels.channelBlock
     for (index, node) in graph.nodes.enumerated()
@@ -104,7 +104,7 @@ struct LayoutAssignment {
     return key
   }
 
-  /// Planes without a halo are row-major, so the two count as one.
+  /// Planes without a halo are the same as row-major order.
   private func natural(_ block: LayoutPreference.Block, of value: Graph.ValueID)
     -> LayoutPreference.Block
   {
@@ -129,7 +129,7 @@ struct LayoutAssignment {
     return representations.count - 1
   }
 
-  /// The value in the requested block, converted now if necessary.
+  /// The value with the requested block, converted now if necessary.
   private mutating func representation(
     _ value: Graph.ValueID, _ wanted: LayoutPreference.Block
   ) throws -> Plan.Representation.ID {

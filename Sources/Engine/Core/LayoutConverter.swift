@@ -1,7 +1,7 @@
 import Kernels
 import TensorCore
 
-/// Copies a blob from one layout to another, without halos, and optionally scales and shifts it.
+/// Copies a blob from one layout to another, without halos; can scale and shift it.
 struct LayoutConverter: Sendable {
   private let from: BlobLayout
   private let to: BlobLayout
@@ -16,12 +16,12 @@ struct LayoutConverter: Sendable {
   }
 
   private var wide: BlobLayout { to.block > from.block ? to : from }
-  /// Whether the conversion copies one array to another, whatever its planes.
+  /// Whether the conversion copies a contiguous array, regardless of planes.
   private var isCopy: Bool { from.isDense && to.isDense && scaling == nil }
-  /// Floats of an array to copy at once.
+  /// Floats of an array to copy at a time.
   private static let pieceFloats = 16 << 10
 
-  /// Units that threads may share: channel blocks of the wider layout, or pieces of an array.
+  /// Units for threads to share: channel blocks of the wider layout, or pieces of an array.
   var units: Int {
     isCopy ? (to.floatCount + Self.pieceFloats - 1) / Self.pieceFloats : wide.planes
   }

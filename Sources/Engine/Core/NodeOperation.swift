@@ -1,7 +1,7 @@
 import Kernels
 import TensorCore
 
-/// The layout in which an operation wants one of its inputs.
+/// The layout that an operation requests for one of its inputs.
 struct LayoutPreference: Sendable {
   enum Block: Sendable {
     /// `[C][H][W]`, with a halo if requested.
@@ -19,7 +19,7 @@ struct LayoutPreference: Sendable {
   static let blocked = LayoutPreference(block: .blocked)
 }
 
-/// The layouts that an operation requests: a wish per input, a block per output.
+/// The layouts that an operation requests: a preference per input, a block per output.
 struct LayoutPreferences: Sendable {
   var inputs: [LayoutPreference]
   var outputs: [LayoutPreference.Block]
@@ -31,8 +31,8 @@ struct NodeShapes: Sendable {
   var outputs: [Shape]
   var producedBlocks: [LayoutPreference.Block]
 
-  /// The wishes of an operation that works on planes with any block: the first input's block for
-  /// all.
+  /// The preferences of an operation that works on planes with any block: the first input's block
+  /// for everything.
   func followingFirstInput() -> LayoutPreferences {
     let block: LayoutPreference.Block = producedBlocks.first == .blocked ? .blocked : .planar
     return LayoutPreferences(
@@ -46,13 +46,13 @@ struct NodeShapes: Sendable {
   }
 }
 
-/// What a node does. Each operation has a file, in `Layers` or in the folder of its topic.
+/// What a node computes. Each operation has a file in `Layers` or in the folder of its topic.
 protocol NodeOperation: Sendable {
   /// The name shown in lists of steps.
   var kind: String { get }
   /// The requested layouts; row-major inputs and outputs by default.
   func layoutWishes(_ shapes: NodeShapes) -> LayoutPreferences
-  /// Whether the output may take the place of the first input if the layouts agree.
+  /// Whether the output may overwrite the first input if the layouts agree.
   var canRunInPlace: Bool { get }
   /// Whether the output is the first input with another shape, both row-major.
   var isView: Bool { get }
@@ -106,21 +106,21 @@ struct Operand: Sendable {
   var isBorrowed: Bool { if case .input = location { true } else { false } }
 }
 
-/// The context in which an operation makes its step.
+/// The context for making an operation's step.
 struct StepContext: Sendable {
   var layer: String
   var layerType: String
   var inputs: [Operand]
   var outputs: [Operand]
-  /// Row-major elements of the inputs that are constants.
+  /// Row-major elements of those inputs that are constants.
   var constants: [Constant?]
   var scratch: Operand.Location
   var threadCount: Int
-  /// Weights that all dense layers of the network read once for one or two vectors.
+  /// Weights that all dense layers of the network read once, for one or two vectors.
   var streamedWeights: Int
-  /// Runs preparation such as packing at compile time.
+  /// Used for preparation at compile time, such as packing.
   var pool: ThreadPool
-  /// Memory for packed weights; nil while nothing is packed yet.
+  /// Memory for packed weights; nil before anything is packed.
   var weights: WeightStore?
   var kernels: any KernelTable.Type
   var tiles = Tiles.none
@@ -140,13 +140,13 @@ struct StepContext: Sendable {
 
 typealias StepBody = @Sendable (RunContext) throws -> Void
 
-/// The context in which a step runs.
+/// The context for running a step.
 struct RunContext {
   let arena: UnsafeMutablePointer<Float>
   let pool: ThreadPool
   /// The elements of the caller's tensors.
   let inputs: UnsafeBufferPointer<UnsafePointer<Float>>
-  /// How many runs of loops the prediction has begun.
+  /// The number of loop iterations that the prediction has started.
   let round: Int
 
   /// The start of an operand's buffer.
@@ -155,9 +155,9 @@ struct RunContext {
   func pointer(_ location: Operand.Location) -> UnsafeMutablePointer<Float> {
     switch location {
     case .arena(let offset): arena + offset
-    // Only operations that take borrowed inputs see these, and they only read them.
+    // Only operations that accept borrowed inputs get these, and they only read them.
     case .input(let index): UnsafeMutablePointer(mutating: inputs[index])
-    // Constants are only ever inputs, and steps do not write to inputs.
+    // Constants are only inputs, and steps do not write to inputs.
     case .constant(let constant): UnsafeMutablePointer(mutating: constant.pointer)
     }
   }
@@ -168,7 +168,7 @@ struct RunContext {
     share(units, writing: output) { _, units in for unit in units { body(unit) } }
   }
 
-  /// The same, with the thread's number and all of its units at once.
+  /// The same for a body that receives the thread's number and all of its units at once.
   func share(_ count: Int, writing output: Operand, _ body: (Int, WorkQueue) -> Void) {
     let buffer = pointer(output)
     pool.share(count) { thread, units in

@@ -1,7 +1,7 @@
 import Kernels
 import TensorCore
 
-/// The order of the steps, the layouts between them, and their place in memory.
+/// The order of the steps, the layouts between them, and their memory.
 struct Plan {
   /// What a step does.
   enum Action {
@@ -35,18 +35,18 @@ struct Plan {
   private(set) var representations: [Representation] = []
   private(set) var actions: [Action] = []
   private(set) var descriptions: [StepDescription] = []
-  /// Executable form of `actions`; the executor handles inputs and outputs.
+  /// The executable form of `actions`; the executor handles inputs and outputs.
   private(set) var bodies: [StepBody?] = []
   private(set) var arenaBytes = 0
-  /// Of packed weights.
+  /// Bytes of packed weights.
   var weightBytes: Int { descriptions.reduce(0) { $0 + $1.weightBytes } }
-  /// Weights that dense layers read once for one or two vectors.
+  /// Weights that dense layers read once, for one or two vectors.
   private let streamedWeights: Int
   private var offsets: [Int] = []
   private var scratchBuffers: [Int: Int] = [:]
   private var buffers: [ArenaPlanner.Buffer] = []
 
-  /// - Throws: `.outOfMemory` before anything large is allocated.
+  /// - Throws: `.outOfMemory`, before anything large is allocated.
   init(_ graph: Graph, _ compilation: PassContext, maxMemory: Int?) throws {
     let (pool, kernels) = (compilation.pool, compilation.kernels)
     self.graph = graph
@@ -135,7 +135,7 @@ struct Plan {
       let source = run.pointer(input)
       let target = run.pointer(output)
       if source == target {
-        // The elements are already in place; only lanes without a channel have to be cleared.
+        // The elements are already there; only lanes without a channel have to be cleared.
         let last = output.layout.channelBlocks - 1
         return output.layout.clearEmptyLanes(ofPlane: last, in: target)
       }
@@ -147,7 +147,7 @@ struct Plan {
 // MARK: - Memory
 
 extension Plan {
-  /// Skips copies of inputs that are read unchanged and only by operations that can borrow them.
+  /// Avoids copying inputs whose only readers can borrow them unchanged.
   private mutating func borrowInputs() {
     var isCopied = representations.map { !$0.layout.isDense }
     for action in actions {
@@ -170,7 +170,7 @@ extension Plan {
     }
   }
 
-  /// Gives every representation a buffer; views, in-place results and parts of a whole share
+  /// Assigns a buffer to every representation; views, in-place results and parts of a whole share
   /// buffers.
   private mutating func placeBuffers(_ pool: ThreadPool) throws {
     var firstUse = [Int?](repeating: nil, count: representations.count)

@@ -1,4 +1,4 @@
-/// Some rows of one plane of a step's first output, with the same plane of its first input.
+/// Some rows of one plane of a step's first output, and the same plane of its first input.
 struct PlaneBand {
   /// Index among all planes of the output.
   let plane: Int

@@ -14,8 +14,8 @@ struct RowCodes: Sendable {
   let rows: Int
   let values: Values
 
-  /// Writes the bytes of eight rows, `target[k · stride + row]`. Past the end, repeats the last
-  /// row.
+  /// Writes the bytes of eight rows as `target[k · stride + row]`. Repeats the last row past the
+  /// end.
   func transpose(from first: Int, count: Int, to target: UnsafeMutablePointer<UInt8>, stride: Int) {
     source.withUnsafeBytes { bytes in
       var k = 0

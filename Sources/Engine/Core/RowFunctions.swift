@@ -10,7 +10,7 @@ struct RowFunctions: Sendable {
     kernel = kernels.unary
   }
 
-  /// Applies the functions to one row of each of `channels`, `planeStride` floats apart.
+  /// Applies the functions to one row of each of `channels` planes, `planeStride` floats apart.
   func apply(_ row: UnsafeMutablePointer<Float>, count: Int, channels: Int, planeStride: Int) {
     for function in functions {
       var arguments = UnaryArguments(

@@ -1,7 +1,7 @@
 import Kernels
 
-/// One kernel call per value: `function(scale · x + shift)`, with α and β the same for all elements
-/// or one per channel.
+/// An element function that takes a single kernel call: `function(scale · x + shift)`, with α and β
+/// the same for all elements or one per channel.
 struct ScaledFunction: Sendable, Equatable {
   enum Parameter: Sendable, Equatable {
     case scalar(Float)
@@ -64,7 +64,7 @@ struct ScaledFunction: Sendable, Equatable {
       .scaledElu, .swish, .hardSwish, .mish, .gelu, .tanhGelu:
       return true
     case .clampedRelu: return !beta.isPerChannel && beta.value(0) >= 0
-    // The padding of per-channel parameters is zero.
+    // Per-channel parameters are padded with zeros.
     case .linear: return beta.isPerChannel || beta.isAlways(0)
     default: return false
     }

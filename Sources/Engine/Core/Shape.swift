@@ -1,12 +1,12 @@
 import CoreMLModel
 import TensorCore
 
-/// The shape of a blob, of any rank, and the same elements as `[Seq, Batch, C, H, W]`, which is how
-/// buffers are laid out and how plane-based layers see it. Every size is at least 1 and the product
-/// is within `Limits.tensorElements`.
+/// The shape of a blob of any rank, which is also seen as `[Seq, Batch, C, H, W]`: the layout of
+/// buffers and the shape for plane-based layers. Every size is at least 1 and the product is within
+/// `Limits.tensorElements`.
 ///
-/// The last three axes are C, H and W, the axis before them is the batch, and all others together
-/// are the sequence. Shapes with one or two axes end in C.
+/// The last three axes are C, H and W, the axis before them is the batch, and the axes before that
+/// together are the sequence. In shapes with one or two axes, the last is C.
 struct Shape: Hashable, Sendable {
   /// The exact sizes.
   private(set) var dimensions: [Int]
@@ -38,13 +38,13 @@ struct Shape: Hashable, Sendable {
   /// The same elements as `[Seq, Batch, C, H, W]`.
   var planes: Shape { get throws { try Shape([sequence, batch, channels, height, width]) } }
 
-  /// Whether both have the same sizes as `[Seq, Batch, C, H, W]`.
+  /// Whether both shapes are equal as `[Seq, Batch, C, H, W]`.
   func hasPlanes(of other: Shape) -> Bool {
     sequence == other.sequence && batch == other.batch && channels == other.channels
       && height == other.height && width == other.width
   }
 
-  /// Whether each size as `[Seq, Batch, C, H, W]` is 1 or that of the other shape.
+  /// Whether each size as `[Seq, Batch, C, H, W]` is 1 or equals that of the other shape.
   func hasPlanes(repeatedTo other: Shape) -> Bool {
     func fits(_ size: KeyPath<Shape, Int>) -> Bool {
       self[keyPath: size] == 1 || self[keyPath: size] == other[keyPath: size]
@@ -52,8 +52,8 @@ struct Shape: Hashable, Sendable {
     return [\.sequence, \.batch, \.channels, \.height, \.width].allSatisfy(fits)
   }
 
-  /// The same planes with another size, as `[Seq, Batch, C, H, W]`. Precondition: the sizes have
-  /// been checked.
+  /// The same shape with planes of another size, as `[Seq, Batch, C, H, W]`. Precondition: the
+  /// sizes have been checked.
   func resized(height: Int, width: Int) -> Shape {
     var shape = self
     shape.dimensions = [sequence, batch, channels, height, width]

@@ -3,14 +3,14 @@ import LibC
 import Synchronization
 
 /// One worker per core besides the caller. Every thread has a share of a job's units; a thread that
-/// finishes its share takes units from the others, so none waits for a core that is slower or busy
-/// elsewhere. If a worker has not started by then, the caller does its part. Which thread computes
-/// a unit does not change the result.
+/// finishes its share takes units from others, so nobody waits for a core that is slower or busy
+/// elsewhere. The caller does the part of a worker that starts too late. Results do not depend on
+/// which thread computes a unit.
 final class ThreadPool: Sendable {
   let threadCount: Int
   private let shared: SharedState
 
-  /// No machine has more cores than this.
+  /// The maximum number of threads.
   static let largestCount = 1024
 
   /// Starts the requested number of threads, or as many as the system allows.
@@ -22,7 +22,7 @@ final class ThreadPool: Sendable {
   deinit { shared.stop() }
 
   /// Calls `body(thread, threadCount)` once for every thread, on it or on the caller's, and returns
-  /// when all are done.
+  /// when all calls are done.
   func onEveryThread(_ body: (Int, Int) -> Void) {
     if threadCount == 1 { return body(0, 1) }
     withoutActuallyEscaping(body) { shared.run($0, threads: threadCount) }
@@ -47,7 +47,7 @@ final class ThreadPool: Sendable {
     share(count) { _, units in for unit in units { body(unit) } }
   }
 
-  /// Thread `thread`'s share of `count` units split over `threads`.
+  /// The share of `thread` if `count` units are divided among `threads`.
   static func share(of count: Int, _ thread: Int, _ threads: Int) -> Range<Int> {
     count * thread / threads..<count * (thread + 1) / threads
   }
@@ -62,11 +62,11 @@ final class ThreadPool: Sendable {
   static var availableCores: Int { Int(assay_processor_count()) }
 }
 
-/// How often this process and its ancestors have forked: a child has none of its parent's threads.
+/// The number of forks of this process and its ancestors: a child has none of its parent's threads.
 private let forks = Atomic<Int>(0)
 private let countsForks: Void = { pthread_atfork(nil, nil) { forks.add(1, ordering: .relaxed) } }()
 
-/// A number that threads poll, in cache lines of its own: two, because lines are fetched in pairs.
+/// A number that threads poll, alone in two cache lines, because lines are fetched in pairs.
 private struct PolledNumber {
   private let pointer: UnsafeMutablePointer<Atomic<Int>>
 
@@ -87,7 +87,7 @@ private struct PolledNumber {
     }
   }
 
-  /// Replaces the number if it is `old`, and returns whether it was.
+  /// Replaces the number if it equals `old`; returns whether it did.
   func exchange(_ old: Int, for new: Int) -> Bool {
     pointer.pointee.compareExchange(
       expected: old, desired: new, ordering: .sequentiallyConsistent
@@ -95,10 +95,10 @@ private struct PolledNumber {
   }
 }
 
-/// State shared by callers and workers: the number of the current round, its work, and what each
-/// worker has done of it.
+/// State shared by callers and workers: the number of the current round, its work, and each
+/// worker's progress.
 private final class SharedState: @unchecked Sendable {
-  /// What every thread does in a round. Workers call it without counting references to it.
+  /// The work of every thread in a round. Workers call it without reference counting.
   private final class Work {
     let body: (Int, Int) -> Void
     init(_ body: @escaping (Int, Int) -> Void) { self.body = body }
@@ -107,8 +107,8 @@ private final class SharedState: @unchecked Sendable {
   // `@unchecked`: `work` and `threads` are written before a round's number is released and read
   // after it is acquired.
   private let round = PolledNumber()
-  /// Twice the last round that a worker has finished or missed, plus one while it works on the next.
-  /// The first number is the caller's and stays 0.
+  /// Twice the number of the last round that a worker has finished or missed, plus one while it
+  /// works on the next. Element 0 belongs to the caller and stays 0.
   private let states: [PolledNumber]
   private let sleepers = Atomic<Int>(0)
   private let isCallerAsleep = Atomic<Bool>(false)
@@ -124,10 +124,10 @@ private final class SharedState: @unchecked Sendable {
   private let allDone = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
   let shares: UnitShares
 
-  /// Times that a waiting thread polls, with a pause each, before it sleeps: some hundred
+  /// Number of polls, each with a pause, before a waiting thread sleeps: a few hundred
   /// microseconds. Waking a sleeping thread takes as long as a whole step of a small network. A
-  /// thread does not yield its core between polls: on a busy machine it would lose milliseconds per
-  /// step.
+  /// thread does not yield its core between polls: on a busy machine, it would lose milliseconds
+  /// per step.
   private static let looks = 6_000
 
   /// Whether `condition` becomes true before the thread should sleep.
@@ -147,8 +147,8 @@ private final class SharedState: @unchecked Sendable {
     start()
   }
 
-  /// Starts a worker for each thread but the caller's, until the system has no more. In a child
-  /// process the locks may be those of a worker that is not there.
+  /// Starts a worker for each thread except the caller's, as far as the system allows. In a child
+  /// process, the locks may belong to a worker that does not exist.
   private func start() {
     generation = forks.load(ordering: .relaxed)
     pthread_mutex_init(mutex, nil)
@@ -193,8 +193,8 @@ private final class SharedState: @unchecked Sendable {
     self.threads = threads
     beginRound()
     body(0, threads)
-    // A worker that begins late finds nothing to do. The system may have fewer threads for a child
-    // process.
+    // A worker that starts late finds nothing to do. In a child process, the system may allow fewer
+    // threads.
     let current = round.value
     for thread in 1..<threads {
       let state = states[thread]
@@ -239,7 +239,7 @@ private final class SharedState: @unchecked Sendable {
     while true {
       waitForRound(after: last)
       last = round.value
-      // The caller may have done this worker's part, and more rounds may have begun.
+      // The caller may have done this worker's part, and more rounds may have started.
       if !state.exchange(2 * (last - 1), for: 2 * last - 1) { continue }
       if isStopping { return }
       let threads = threads

@@ -1,7 +1,7 @@
 import TensorCore
 
-/// Memory for the packed weights of all steps, in the order in which the steps are made and run:
-/// few pages to set up, and each step's weights follow the previous step's.
+/// Memory for the packed weights of all steps, in the order in which steps are made and run: few
+/// pages to set up, and each step's weights follow those of the previous step.
 final class WeightStore: @unchecked Sendable {
   // `@unchecked`: steps are made one after the other.
   private let memory: AlignedBuffer
@@ -14,7 +14,7 @@ final class WeightStore: @unchecked Sendable {
     memory = try AlignedBuffer(checkedByteCount: checkedSum([byteCount, rounding]))
   }
 
-  /// A part of the store, or separate memory if the request exceeds the announced size.
+  /// A part of the store, or separate memory if it does not fit.
   func buffer(byteCount: Int) throws -> AlignedBuffer {
     guard byteCount >= 0, byteCount <= memory.byteCount - used else {
       return try AlignedBuffer(checkedByteCount: byteCount)

@@ -1,19 +1,19 @@
 import Synchronization
 import TensorCore
 
-/// How many units of each thread's share of a job have been taken.
+/// The number of units of each thread's share of a job that have been taken.
 ///
-/// A structure of pointers, because many threads that count references to the same object wait
-/// longer for one another than a small step takes.
+/// A structure of pointers: if many threads counted references to the same object, they would wait
+/// for one another longer than a small step takes.
 struct UnitShares: @unchecked Sendable {
-  // `@unchecked`: the counters are atomic, and nobody replaces the pointer.
+  // `@unchecked`: the counters are atomic, and the pointer never changes.
   private let counters: UnsafeMutablePointer<Atomic<Int>>
   private let threads: Int
 
   /// Two cache lines per thread, because lines are fetched in pairs.
   private static let stride = 16
-  /// A counter holds the number of a job and, in the bits below, of the units taken. With the number
-  /// of another job it counts as 0, so that nobody has to reset the counters of other threads.
+  /// A counter contains the number of a job and, in the lower bits, the number of units taken. If
+  /// the job number differs, it counts as 0, so no thread has to reset the counters of others.
   private static let unitBits = 40
   /// Job numbers are less than this.
   static let jobs = 1 << (Int.bitWidth - 1 - unitBits)
@@ -29,11 +29,11 @@ struct UnitShares: @unchecked Sendable {
     counters.deallocate()
   }
 
-  /// Call on each thread before it takes units.
+  /// Must be called on each thread before it takes units.
   @inline(__always)
   func begin(_ job: Int, on thread: Int, _ share: Range<Int>) {
-    // Nobody takes a unit of an empty share. Its counter must not keep an old number until that is
-    // used again.
+    // Nobody takes units of an empty share, which would leave an old job number in its counter
+    // until that number is used again.
     if share.isEmpty {
       counters[thread * Self.stride].store(job << Self.unitBits, ordering: .relaxed)
     }
@@ -46,7 +46,7 @@ struct UnitShares: @unchecked Sendable {
     var value = counter.pointee.load(ordering: .relaxed)
     while true {
       let taken = value >> Self.unitBits == job ? value & (1 << Self.unitBits - 1) : 0
-      // A thread that looks for work must not write to the cache lines of busy threads.
+      // A thread in search of work must not write to the cache lines of busy threads.
       if taken >= share.count { return nil }
       let result = counter.pointee.weakCompareExchange(
         expected: value, desired: job << Self.unitBits | (taken + 1), ordering: .relaxed)
@@ -56,7 +56,7 @@ struct UnitShares: @unchecked Sendable {
   }
 }
 
-/// The units of one thread: its share in order, then units that others have not started.
+/// The units of one thread: its own share in order, then units left in other shares.
 struct WorkQueue: Sequence, IteratorProtocol {
   private let shares: UnitShares?
   private let job: Int
@@ -86,7 +86,7 @@ struct WorkQueue: Sequence, IteratorProtocol {
     shares.begin(job, on: thread, share)
   }
 
-  /// Nil after the last unit, or after the end of the time.
+  /// Nil after the last unit, or after the deadline.
   mutating func next() -> Int? {
     if TimeBudget.isOver { return nil }
     guard let shares else { return share.popFirst() }

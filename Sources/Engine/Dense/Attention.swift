@@ -2,7 +2,7 @@ import Kernels
 import TensorCore
 
 /// softmax(scale · query · keyᵀ + mask) · value for pairs of matrices from three arrays, a few rows
-/// of scores at a time, which stay in the cache. The mask is the fourth input.
+/// of scores at a time, which stay in the cache. The mask is the last input.
 struct AttentionOperation: NodeOperation {
   /// Rows of keys or values that one input contains. Row r, element c of matrix n is at
   /// `walk.starts(batch)[n] + r · walk.row + c · walk.column`.
@@ -17,22 +17,22 @@ struct AttentionOperation: NodeOperation {
   var rows: Int
   /// Number of keys, and of values.
   var length: Int
-  /// Elements of a query or a key, and of a value.
+  /// Elements of a query or key, and of a value.
   var depth: Int
   var columns: Int
-  /// Of the scores, and of the result.
+  /// The factors of the scores and of the result.
   var scale: Float
   var outputScale: Float
   var query: MatrixWalk
   var output: MatrixWalk
-  /// In the order of their rows: a cache and what is new, for example. The inputs are the query,
-  /// the parts of the keys, those of the values, and the mask.
+  /// Parts in the order of their rows, such as a cache and new rows. The inputs are the query, the
+  /// parts of the keys, the parts of the values, and the mask.
   var keys: [Part]
   var values: [Part]
   var mask: MatrixWalk?
 
   /// - Parameters:
-  ///   - scores: scale · query · keyᵀ
+  ///   - scores: scale · query · keyᵀ.
   ///   - weighted: the normalized scores, row-major, times the values.
   init(scores: MatrixProductOperation, weighted: MatrixProductOperation, mask: MatrixWalk?) {
     batch = scores.batch
@@ -64,12 +64,12 @@ struct AttentionOperation: NodeOperation {
       band = kernels.productBand
     }
 
-    /// Packed keys and values, scores, and results that do not fill blocks.
+    /// Packed keys and values, scores, and results that do not fill whole blocks.
     var floats: Int { keys.floats + values.floats + band * (keys.width + values.width) }
   }
 
-  /// For a few queries, packing keys and values would take longer than the products. Then they may
-  /// be in several parts.
+  /// Whether keys and values, possibly in several parts, are read in place: for a few queries,
+  /// packing them would take longer than the products.
   var readsInPlace: Bool { rows < 4 && (keys + values).allSatisfy { $0.walk.column == 1 } }
 
   func scratchFloats(_ context: StepContext) throws -> Int {
@@ -127,7 +127,7 @@ struct AttentionOperation: NodeOperation {
   /// The matrices of one product.
   private struct Operands {
     var query: UnsafePointer<Float>
-    /// By part.
+    /// One per part.
     var keys, values: [UnsafePointer<Float>]
     var mask: UnsafePointer<Float>?
     var output: UnsafeMutablePointer<Float>
@@ -171,7 +171,7 @@ struct AttentionOperation: NodeOperation {
       strip: first + sizes.band * width)
   }
 
-  /// Adds the mask to the scores of some rows and takes the softmax of each.
+  /// Adds the mask to some rows of scores and applies the softmax to each.
   private func normalize(
     _ scores: UnsafeMutablePointer<Float>, stride: Int, _ rows: Range<Int>, _ operands: Operands,
     _ kernels: any KernelTable.Type
@@ -183,7 +183,7 @@ struct AttentionOperation: NodeOperation {
         mask: operands.mask.map { InputView($0 + rows.lowerBound * strides.row, strides) }))
   }
 
-  /// Computes a row from keys and values whose elements are adjacent.
+  /// Computes a row from keys and values with adjacent elements.
   private func computeInPlace(
     _ row: Int, _ operands: Operands, _ scores: UnsafeMutablePointer<Float>,
     _ kernels: any KernelTable.Type

@@ -14,9 +14,9 @@ enum DenseMatrix: Sendable {
     if case .fixed(let matrix) = self { !matrix.begin(pool) } else { false }
   }
 
-  /// Calls `body` for each run of rows in `range` that are stored alike, with their storage.
+  /// Calls `body` for each run of rows in `range` that are stored the same way, with their storage.
   ///
-  /// - Parameter scratch: a thread's working memory, if `begin` asked for it.
+  /// - Parameter scratch: a thread's working memory, if `begin` requested it.
   func forEachPart(
     of range: Range<Int>, _ scratch: UnsafeMutablePointer<Float>?,
     _ body: (Range<Int>, WeightRows) -> Void

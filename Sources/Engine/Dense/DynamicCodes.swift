@@ -2,8 +2,8 @@ import CoreMLModel
 import TensorCore
 
 extension LayerLowering {
-  /// The value rounded to 8 bits while the layer runs: codes of −127 to 127, the largest magnitude
-  /// being 127.
+  /// The value rounded to 8 bits at run time: codes from −127 to 127, with 127 for the largest
+  /// magnitude.
   mutating func rounded(_ value: Graph.ValueID) -> Graph.ValueID {
     let shape = graph.shape(value)
     let count = shape.count

@@ -2,8 +2,8 @@ import Kernels
 import Synchronization
 import TensorCore
 
-/// A large matrix for few vectors. Reading the weights limits the speed of its product, so its rows
-/// are packed as `FixedRow`s, with three bytes per weight instead of four.
+/// A large matrix for few vectors. The time of its product is that of reading the weights, so its
+/// rows are packed as `FixedRow`s, with three bytes per weight instead of four.
 ///
 /// How much less accurate is the result? With n columns, inputs |x| ≤ X and s the row's scale, each
 /// code is off by at most s/2, so the sum is off by at most n · X · s/2. The sum in single
@@ -18,17 +18,17 @@ import TensorCore
 /// must also not exceed 32 times the mean. All other rows, and rows that are not finite, stay
 /// floats.
 ///
-/// The first prediction packs a few rows at a time into memory that stays in the cache: for a single
-/// one, that takes less time than writing all of them to new memory. The second packs them all. The
-/// results are the same. Weights in another order, as Keras stores them, must be copied anyway, so
-/// they are packed at once.
+/// The first prediction packs a few rows at a time into memory that stays in the cache: for a
+/// single prediction, that is faster than writing all of them to new memory. The second packs all
+/// of them. The results are the same. Weights in another order, as in Keras files, must be copied
+/// anyway and are packed at once.
 final class FixedRowMatrix: Sendable {
   private enum Stage { case unused, usedOnce, packed }
 
   private let stage: Mutex<Stage>
-  /// Floats in row order; nil if only `loose` rows are left of them.
+  /// Floats in row order; nil if only the `loose` rows of them are left.
   private let weights: Bytes?
-  /// Rows that stay floats, if there are no `weights`.
+  /// Rows that stay floats, if `weights` is nil.
   private let loose: [Int: Bytes]
   private let packed: AlignedBuffer
   /// NaN for rows that are not packed.
@@ -38,17 +38,17 @@ final class FixedRowMatrix: Sendable {
   private let rowBytes: Int
   private let kernels: any KernelTable.Type
 
-  /// If the whole network reads fewer weights in this way, they are not packed: less than 16 MB of
-  /// floats may stay in a cache between predictions.
+  /// Below this number of weights read this way in the whole network, they are not packed: less
+  /// than 16 MB of floats may stay in a cache between predictions.
   private static let fewestStreamedWeights = 4_000_000
-  /// Smaller matrices are not worth a call that packs them.
+  /// Packing a smaller matrix is not worth the call.
   private static let fewestWeights = 1 << 16
   /// With more vectors, computing takes longer than reading the weights.
   static let mostVectors = 2
-  /// Rows that the first prediction packs at once.
+  /// Rows that the first prediction packs at a time.
   private static let rowsAtOnce = 4
 
-  /// - Parameter streamed: the weights of all matrices of the network with few vectors.
+  /// - Parameter streamed: number of weights in all matrices of the network with few vectors.
   static func isUsed(rows: Int, columns: Int, vectors: Int, streamed: Int) -> Bool {
     vectors <= mostVectors && streamed >= fewestStreamedWeights && columns > 0
       && rows >= (fewestWeights + columns - 1) / columns
@@ -60,12 +60,12 @@ final class FixedRowMatrix: Sendable {
     FixedRow.paddedColumns(columns) * FixedRow.bytesPerColumn
   }
 
-  /// Working memory of a thread: some rows, and their scales.
+  /// Floats of working memory per thread: some rows, and their scales.
   static func scratchFloats(columns: Int) -> Int {
     scaleFloats + rowsAtOnce * rowBytes(columns) / 4
   }
 
-  /// The rows after the scales are aligned.
+  /// Keeps the rows after the scales aligned.
   private static let scaleFloats = AlignedBuffer.alignment / 4
 
   /// - Parameter values: `[rows, columns]` in any order.
@@ -90,7 +90,7 @@ final class FixedRowMatrix: Sendable {
           loose[row] = Bytes(
             Array(UnsafeRawBufferPointer(start: floats.pointer + begin, count: columns * 4)))
         }
-        // The copy shrinks as fast as the packed rows grow.
+        // Releases the copy at the rate at which the packed rows grow.
         if begin - used >= 16 << 20 {
           floats.dropPages(used..<begin)
           used = begin
@@ -152,7 +152,7 @@ final class FixedRowMatrix: Sendable {
     weights?[range.lowerBound * columns * 4..<range.upperBound * columns * 4].dropPages()
   }
 
-  /// Calls `body` for each run of rows in `range` that are stored alike, with their storage.
+  /// Calls `body` for each run of rows in `range` that are stored the same way, with their storage.
   ///
   /// - Parameter scratch: working memory; nil if all rows are packed.
   func forEachPart(
@@ -172,7 +172,7 @@ final class FixedRowMatrix: Sendable {
   }
 
   /// - Parameters:
-  ///   - packed: the packed rows from `firstRow` on.
+  ///   - packed: the packed rows, starting with `firstRow`.
   ///   - scales: their scales.
   private func forEachPart(
     of range: Range<Int>, packed: UnsafeMutableRawPointer, _ scales: UnsafePointer<Float>,

@@ -15,12 +15,12 @@ struct DenseOperation: NodeOperation {
   var kind: String { "dense" + activation.label }
   var sumsProducts: Bool { true }
 
-  /// More weights than this, 64 MB, are not copied just to apply a factor.
+  /// More weights than this (64 MB) are not copied just to apply a factor.
   private static let scalableCount = 16 << 20
-  /// Rows to expand at once: as many as the kernel processes together.
+  /// Rows to expand at a time: as many as the kernel processes together.
   private static let expandedRows = 4
 
-  /// Applies y ← factor · y + offset, one pair per output; returns false if there are too many
+  /// Applies y ← factor · y + offset, with one pair per output. Returns false if there are too many
   /// weights.
   mutating func apply(scale factors: [Double], bias offsets: [Double]) throws -> Bool {
     if !factors.allSatisfy({ $0 == 1 }) {
@@ -60,7 +60,7 @@ struct DenseOperation: NodeOperation {
         vectors: output.images, streamed: context.streamedWeights)
   }
 
-  /// The weights that one prediction reads for only a few vectors.
+  /// The number of weights that a prediction reads for only a few vectors.
   func streamedWeights(_ output: Shape) -> Int {
     guard case .floats(let values) = weights, output.images <= FixedRowMatrix.mostVectors else {
       return 0
@@ -135,13 +135,13 @@ struct DenseOperation: NodeOperation {
     }
   }
 
-  /// Rows per unit: few enough to share evenly, enough to outweigh the call.
+  /// Rows per unit: few enough to share evenly, but enough to outweigh the call.
   private static func unitRows(_ rows: Int, _ context: StepContext) -> Int {
     max(8, min(64, rows / (context.threadCount * 4) / 8 * 8))
   }
 
-  /// Each thread expands a few rows into working memory that stays in its cache, and multiplies
-  /// with those.
+  /// Each thread expands a few rows at a time into working memory that stays in its cache, and
+  /// multiplies by these.
   private func makeExpandingStep(
     _ weights: CompressedWeights, _ context: StepContext
   ) throws -> StepBody {
@@ -188,7 +188,7 @@ extension InnerProduct: EngineLayer {
   func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
     let exact = try layer.outputShape()
     let isExact = exact.rank == 3
-    // In `[a, b, C]` every row is an item.
+    // In `[a, b, C]`, every row is an item.
     let input =
       try isExact ? Shape(layer.inputShapes[0].dimensions + [1, 1]) : layer.inputShapes[0]
     let shape = try isExact ? Shape(exact.dimensions + [1, 1]) : exact
@@ -201,7 +201,7 @@ extension InnerProduct: EngineLayer {
     let value = int8DynamicQuantize ? layer.rounded(layer.inputs[0]) : layer.inputs[0]
     let stored = try layer.stored(matrix, [outputChannels, inputChannels], "weights")
     let offsets = hasBias ? try layer.values(bias, [outputChannels], "bias").array() : nil
-    // The large dense layers of a classifier with a small batch are not worth a copy.
+    // A classifier's large dense layers with a small batch are not worth a copy.
     let isPacked =
       LinearOperation.pays(rows: input.images)
       && inputChannels * outputChannels <= input.images << 20

@@ -16,8 +16,8 @@ struct LinearOperation: NodeOperation {
       window: .pointwise)
   }
 
-  /// Whether there are enough rows for a copy of the weights in packed form. Fewer are multiplied by
-  /// the weights in place, by a `DenseOperation`.
+  /// Whether there are enough rows to justify a packed copy of the weights. Otherwise, a
+  /// `DenseOperation` uses the weights in place.
   static func pays(rows: Int) -> Bool { rows >= 4 }
 
   var kind: String { "linear" + convolution.fusedLabel }
@@ -32,7 +32,7 @@ struct LinearOperation: NodeOperation {
     (outputs + context.channelBlock - 1) / context.channelBlock * context.channelBlock
   }
 
-  /// The context of the convolution. Kernels write whole blocks of outputs; if a row ends within a
+  /// The context for the convolution. Kernels write whole blocks of outputs; if a row ends within a
   /// block, its results go to working memory first.
   private func pixels(_ context: StepContext) throws -> StepContext {
     let (inputs, outputs) = (convolution.weights.groupInputs, convolution.weights.groupOutputs)

@@ -4,7 +4,7 @@ import TensorCore
 /// scale · a · b for pairs of matrices from two arrays. The elements in a row of `a`, and of the
 /// result, are adjacent.
 struct MatrixProductOperation: NodeOperation {
-  /// Sizes of the batch; none for a single product.
+  /// Sizes of the batch; empty for a single product.
   var batch: [Int]
   var rows: Int
   var depth: Int
@@ -17,7 +17,7 @@ struct MatrixProductOperation: NodeOperation {
   var kind: String { "matrix product" }
   var sumsProducts: Bool { true }
 
-  /// Floats of a part of `b` that is packed at a time, and stays in the second-level cache.
+  /// Floats of `b` to pack at a time, so that they stay in the second-level cache.
   private static let packedFloats = 64 << 10
 
   /// Columns of `b` to pack at a time, in whole panels.

@@ -1,6 +1,6 @@
 import TensorCore
 
-/// Where the elements of many matrices are in an array: element (n, r, c) is at
+/// The locations of the elements of many matrices in an array: element (n, r, c) is at
 /// `offset + Σ n[axis] · batch[axis] + r · row + c · column`.
 struct MatrixWalk: Sendable, Equatable {
   var offset = 0
@@ -8,19 +8,19 @@ struct MatrixWalk: Sendable, Equatable {
   var row: Int
   var column: Int
 
-  /// Row-major matrices one after the other.
+  /// Contiguous row-major matrices.
   init(rowMajor batch: [Int], rows: Int, columns: Int) {
     self.init(batch, broadcastTo: batch, rows: rows, columns: columns)
   }
 
-  /// Row-major matrices, repeated along the axes of `batch` where they have a size of 1.
+  /// Row-major matrices, repeated along axes of `batch` in which they have size 1.
   init(_ sizes: [Int], broadcastTo batch: [Int], rows: Int, columns: Int) {
     self.batch = ArrayStrides.broadcast(sizes, to: batch).map { $0 * rows * columns }
     row = columns
     column = 1
   }
 
-  /// An array repeated along the axes where it has a size of 1.
+  /// An array, repeated along axes in which it has size 1.
   init(broadcasting shape: [Int], to target: [Int]) {
     let strides = ArrayStrides.broadcast(shape, to: target)
     batch = Array(strides.dropLast(2))
@@ -34,7 +34,7 @@ struct MatrixWalk: Sendable, Equatable {
     return walk
   }
 
-  /// Offsets of the matrices in the order of `sizes`.
+  /// Offsets of the matrices, in row-major order of `sizes`.
   func starts(_ sizes: [Int]) -> [Int] {
     (0..<sizes.reduce(1, *)).map { index in
       var rest = index
@@ -49,7 +49,7 @@ struct MatrixWalk: Sendable, Equatable {
 
   /// The walk through the source of a copy that visits the same elements, if there is one.
   ///
-  /// - Parameter sizes: those of the batch, and the numbers of rows and columns.
+  /// - Parameter sizes: the sizes of the batch, and the numbers of rows and columns.
   func through(_ copy: StridedCopyOperation, _ sizes: [Int]) -> MatrixWalk? {
     let steps = Tensor.strides(copy.sizes)
     // The position in the copy, axis by axis; no axis may overflow into the one before.

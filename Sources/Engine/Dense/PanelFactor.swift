@@ -1,11 +1,11 @@
 import Kernels
 
-/// The right factor of a matrix product that is packed while a step runs: columns in panels, like
-/// the weights of a 1 × 1 convolution.
+/// The right factor of a matrix product, packed while a step runs: columns in panels, like the
+/// weights of a 1 × 1 convolution.
 struct PanelFactor: Sendable {
   let depth: Int
   let columns: Int
-  /// The columns in whole blocks.
+  /// The number of columns, padded to whole blocks.
   let width: Int
   private let run: Int
   private let kernels: any KernelTable.Type
@@ -64,8 +64,8 @@ struct PanelFactor: Sendable {
 }
 
 extension KernelTable {
-  /// How many of `depth` terms a tile sums in one loop: many, but few enough for short parts of
-  /// sums, and whole blocks if possible.
+  /// The number of terms that a tile sums in one loop: many, but few enough for short partial sums,
+  /// and whole blocks if possible.
   static func runLength(of depth: Int) -> Int {
     (1...128 / channelBlock).reversed().map { $0 * channelBlock }.first { depth % $0 == 0 } ?? depth
   }

@@ -1,23 +1,23 @@
 import CoreMLModel
 import TensorCore
 
-/// Layers without control flow between them, and the plans that have been made for them.
+/// A run of layers without control flow in between, and the plans made for it.
 ///
-/// What cannot be planned before values are known is left to another run, `RunPlan.rest`. Layers
-/// whose sizes are values of blobs from outside are a run of their own, so that the plans of the
-/// others hold whatever the values are.
+/// Layers that cannot be planned before values are known are left to another run, `RunPlan.rest`.
+/// Layers whose sizes are determined by values of blobs from outside form a separate run, so that
+/// the plans of the others are valid for any values.
 final class LayerSequence: @unchecked Sendable {
   // `@unchecked`: the network's lock guards the plans.
   let layers: [PlacedLayer]
-  /// Blobs that must be left for others.
+  /// Blobs that the run must provide to others.
   let wanted: Set<String>
-  /// Whether it starts from the model's inputs rather than from blobs.
+  /// Whether the run starts from the model's inputs rather than from blobs.
   let takesInputs: Bool
   /// Blobs that come from outside.
   let reads: [String]
   /// Those of them whose values decide sizes, as positions in `reads`.
   let deciding: [Int]
-  /// What a run of layers with deciding blobs leaves to another.
+  /// The remaining layers, if this run has only layers whose sizes `deciding` determines.
   let others: LayerSequence?
   private var plans: [Key: RunPlan] = [:]
   private var last: RunPlan?
@@ -52,7 +52,7 @@ final class LayerSequence: @unchecked Sendable {
     return reads
   }
 
-  /// The layers whose sizes are values of blobs from outside, the others, and those blobs.
+  /// The layers whose sizes are values of blobs from outside, the other layers, and those blobs.
   private static func ready(
     _ layers: [PlacedLayer]
   ) -> (ready: [PlacedLayer], waiting: [PlacedLayer], deciding: Set<String>) {
@@ -77,15 +77,15 @@ final class LayerSequence: @unchecked Sendable {
     return (ready, waiting, deciding)
   }
 
-  /// The numbers of `reads` among those of all blobs.
+  /// The slots of the blobs in `reads`, given those of all blobs.
   func slots(_ all: [String: Int]) -> [Int] {
     if readSlots.count < reads.count { readSlots = reads.compactMap { all[$0] } }
     return readSlots
   }
 
-  /// The plan for the blobs at `slots`, which `make` makes if there is none yet.
+  /// The plan for the blobs at `slots`; calls `make` if there is none yet.
   ///
-  /// - Parameter byteLimit: what all plans may take together.
+  /// - Parameter byteLimit: the memory that all plans may take together.
   func plan(
     _ blobs: [Tensor?], _ slots: [Int], byteLimit: Int,
     _ make: (LayerSequence, [Tensor]) throws -> RunPlan
@@ -114,7 +114,7 @@ final class LayerSequence: @unchecked Sendable {
     return true
   }
 
-  /// The error of a blob that nothing has produced.
+  /// The error for a blob that nothing has produced.
   private func missing(_ name: String) -> ModelError {
     let reader = layers.first { $0.layer.input.contains(name) }?.layer
     return ModelError(
@@ -124,21 +124,21 @@ final class LayerSequence: @unchecked Sendable {
   }
 }
 
-/// A run of layers, planned for the shapes of its inputs.
+/// The plan of a run of layers, for the shapes of its inputs.
 final class RunPlan: @unchecked Sendable {
-  // `@unchecked`: written before it is shared but for `results`, which the network's lock guards.
+  // `@unchecked`: written before it is shared, except `results`, which the network's lock guards.
   fileprivate(set) var key = LayerSequence.Key(shapes: [], values: [])
-  /// Nil where nothing is computed.
+  /// Nil if nothing is computed.
   var executor: Executor?
-  /// Which of the blobs the executor takes; for the first run, which of the model's inputs.
+  /// The blobs that the executor reads; for the first run, indices of the model's inputs.
   var inputs: [Int] = []
-  /// The blobs to which the executor's results go.
+  /// The blobs that receive the executor's results.
   var outputs: [Int] = []
-  /// Blobs that take what another blob, or for the first run an input, was before.
+  /// Blobs that receive the previous value of another blob or, in the first run, an input.
   var copies: [(from: Int, to: Int)] = []
-  /// Blobs without elements, and their shapes.
+  /// Empty blobs and their shapes.
   var empty: [(slot: Int, shape: [Int])] = []
-  /// What waits for values that this run computes.
+  /// The layers that wait for values computed by this run.
   var rest: LayerSequence?
   var steps: [StepDescription] = [] {
     didSet {
@@ -151,17 +151,17 @@ final class RunPlan: @unchecked Sendable {
   }
   /// Multiply-adds and elements of a run.
   private(set) var work = 0
-  /// Of weights and working memory.
+  /// Bytes of weights and working memory.
   var byteCount = 0
-  /// Tensors for the executor's results: small ones that later results have replaced.
+  /// Buffers for the executor's results: small tensors that later results have replaced.
   private var results: [Tensor?] = []
 
-  /// Floats of a tensor that is kept, because to allocate it takes longer than to fill it.
+  /// Maximum number of floats of a tensor to keep: allocating it takes longer than filling it.
   private static let mostKept = 1024
 
-  /// Runs the layers and puts what they leave for others into `blobs`.
+  /// Runs the layers and stores their results for other runs in `blobs`.
   ///
-  /// - Parameter inputs: those of the first run; nil for others, which take them from `blobs`.
+  /// - Parameter inputs: the inputs of the first run; nil for other runs, which read from `blobs`.
   func run(_ blobs: inout [Tensor?], inputs given: [Tensor?]? = nil, round: Int) throws {
     let copied = copies.isEmpty ? [] : copies.map { given?[$0.from] ?? blobs[$0.from] }
     if let executor {

@@ -1,9 +1,9 @@
 import CoreMLModel
 import TensorCore
 
-/// What a network does: runs of layers, each of which has a plan for its inputs' shapes, and the
-/// control flow between them. All blobs, those of networks inside layers too, share one space of
-/// names.
+/// The control flow of a network: runs of layers, each with plans for the shapes of its inputs, and
+/// the statements between them. All blobs, including those of networks inside layers, share one
+/// namespace.
 struct NetworkProgram: Sendable {
   enum Statement: Sendable {
     case run(LayerSequence)
@@ -31,7 +31,7 @@ struct NetworkProgram: Sendable {
   }
 
   let statements: [Statement]
-  /// The numbers of blobs, by name.
+  /// The slots of the blobs, by name.
   let slots: [String: Int]
 
   /// - Parameter results: the blobs that a prediction returns.
@@ -46,7 +46,7 @@ struct NetworkProgram: Sendable {
   private struct Builder {
     let results: Set<String>
     var slots: [String: Int] = [:]
-    /// Blobs that conditions read, or more than one run of layers.
+    /// Blobs that conditions read, or runs of layers other than the one that writes them.
     var shared: Set<String> = []
 
     init(results: Set<String>) { self.results = results }
@@ -57,7 +57,7 @@ struct NetworkProgram: Sendable {
       return slots.count - 1
     }
 
-    /// Finds the blobs that a run of layers must leave for others.
+    /// Finds the blobs that a run of layers must provide to others.
     mutating func findShared(_ layers: [PlacedLayer]) {
       var written: Set<String> = []
       for placed in layers {
@@ -67,7 +67,7 @@ struct NetworkProgram: Sendable {
           for network in placed.networks { findShared(network) }
           written = []
         } else {
-          // What a run reads before it writes it comes from another, or from its run before.
+          // Blobs read before they are written come from another run, or from a previous execution.
           shared.formUnion(placed.layer.input.filter { !written.contains($0) })
           written.formUnion(placed.layer.output)
         }

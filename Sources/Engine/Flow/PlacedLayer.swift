@@ -1,14 +1,14 @@
 import CoreMLModel
 import TensorCore
 
-/// A layer and its number in the model, where those inside a layer come right after it.
+/// A layer and its index in the model, where layers inside a layer come right after it.
 struct PlacedLayer: Sendable {
   let layer: NeuralNetworkLayer
   let position: Int
   /// The layers of the networks inside: of a branch both, of a loop the condition's and the body's.
   let networks: [[PlacedLayer]]
 
-  /// All layers of a network, and those inside them.
+  /// All layers of a network, with the layers inside them.
   static func layers(of network: NeuralNetwork) throws -> [PlacedLayer] {
     var count = 0
     let layers = layers(of: network, &count)
@@ -36,7 +36,7 @@ struct PlacedLayer: Sendable {
   /// The layer and those inside it.
   var all: [PlacedLayer] { [self] + networks.joined().flatMap(\.all) }
 
-  /// Runs `body`, whose errors get the layer's name.
+  /// Runs `body` and adds the layer's name to its errors.
   func inErrors<Result>(_ body: () throws -> Result) throws -> Result {
     do { return try body() } catch let error as ModelError {
       throw error.inLayer(layer.name, class: layer.parameters?.engineTypeName)
@@ -45,12 +45,12 @@ struct PlacedLayer: Sendable {
 }
 
 extension Double {
-  /// Whether a layer of control flow takes the number for yes.
+  /// Whether a control flow layer considers the number true.
   var isTrue: Bool { magnitude > 1e-6 }
 }
 
 extension Loop {
-  /// How often the loop runs at most; nil for as long as its condition holds.
+  /// The maximum number of iterations; nil to run while the condition holds.
   ///
   /// - Parameter input: the value of the layer's input, if it has one.
   /// - Throws: if nothing would end the loop.
@@ -68,7 +68,7 @@ extension Loop {
   }
 }
 
-/// How many runs of loops a prediction has begun, and what they have computed.
+/// Counts a prediction's loop iterations and their work.
 struct LoopRuns {
   private(set) var count = 0
   private let limit: Int
@@ -76,7 +76,7 @@ struct LoopRuns {
   private var work = 0
   private let end: UInt64
 
-  /// - Parameter isBounded: whether the loops may do only so much work.
+  /// - Parameter isBounded: whether to limit the work and the time of the loops.
   init(limit: Int = Limits.loopRuns, isBounded: Bool = false) {
     self.limit = limit
     self.isBounded = isBounded
@@ -85,7 +85,7 @@ struct LoopRuns {
 
   mutating func add(work more: Int) { work = min(work + more, Limits.loopWork + 1) }
 
-  /// - Throws: `.limitExceeded` beyond the most that a prediction may begin or do; `TimeIsOver`.
+  /// - Throws: `.limitExceeded` if there are too many iterations or too much work; `TimeIsOver`.
   mutating func begin() throws {
     count += 1
     try TimeBudget.require()

@@ -1,7 +1,7 @@
 import CoreMLModel
 import TensorCore
 
-/// One prediction of a program: the blobs that there are so far, and the statements that change them.
+/// One prediction of a program: the current values of the blobs, and the execution of statements.
 struct ProgramRun {
   private enum Outcome { case done, left, next }
 
@@ -15,10 +15,10 @@ struct ProgramRun {
     blobs = [Tensor?](repeating: nil, count: compiler.program.slots.count)
   }
 
-  /// A blob; nil where nothing has written it.
+  /// The value of a blob; nil if nothing has written it.
   func blob(_ name: String) -> Tensor? { compiler.program.slots[name].flatMap { blobs[$0] } }
 
-  /// - Parameter first: the plan of the first run, which takes the model's inputs.
+  /// - Parameter first: the plan of the first run, which reads the model's inputs.
   mutating func run(first: RunPlan, _ inputs: [Tensor]) throws {
     try first.run(&blobs, inputs: inputs, round: 0)
     if let rest = first.rest { try execute(rest) }

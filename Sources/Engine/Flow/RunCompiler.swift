@@ -2,12 +2,12 @@ import CoreMLModel
 import Kernels
 import TensorCore
 
-/// Makes plans of runs of layers.
+/// Makes the plans for runs of layers.
 struct RunCompiler: Sendable {
   let program: NetworkProgram
   let options: CompileOptions
   let context: PassContext
-  /// Without layers.
+  /// A builder without layers.
   let builder: GraphBuilder
 
   var byteLimit: Int { options.maxMemory ?? MemoryBudget.limit }
@@ -26,7 +26,7 @@ struct RunCompiler: Sendable {
     }
   }
 
-  /// The plan of the first run, whose graph holds the model's inputs and the layers that do not wait.
+  /// The plan of the first run. Its graph contains the model's inputs and all layers but `waiting`.
   func firstPlan(
     _ builder: inout GraphBuilder, _ run: LayerSequence, _ waiting: [PlacedLayer]
   ) throws -> RunPlan {
@@ -75,7 +75,7 @@ struct RunCompiler: Sendable {
     return plan
   }
 
-  /// The plan of a network that is a single run, whose graph gives the results.
+  /// The plan of a network that is a single run; its graph computes the results.
   func fixedPlan(_ graph: Graph) throws -> RunPlan {
     var graph = graph
     try Passes.run(&graph, context, without: options.withoutPasses)

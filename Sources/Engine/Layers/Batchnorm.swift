@@ -65,14 +65,14 @@ struct LaneStatistics {
   private(set) var means: [Double]
   private(set) var variances: [Double]
 
-  /// Two passes: the variance is computed from the differences from the mean.
+  /// Makes two passes: the variance is computed from differences from the mean.
   init(_ planes: [UnsafePointer<Float>], _ layout: BlobLayout, _ kernels: any KernelTable.Type) {
     let block = layout.block
     let count = Double(layout.shape.area * planes.count)
     var means = [Double](repeating: 0, count: block)
     var variances = means
     let rowCount = layout.shape.width
-    // Rows are summed in single precision, and their sums in double.
+    // Sums rows in single precision, and their sums in double precision.
     withUnsafeTemporaryAllocation(of: Float.self, capacity: block * (rowCount + 1)) { memory in
       guard let sums = memory.baseAddress else { return }
       let differences = sums + block

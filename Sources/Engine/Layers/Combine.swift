@@ -25,7 +25,7 @@ struct CombineOperation: NodeOperation {
     let readers = inputs.map { BroadcastReader($0.layout, layout) }
     let isWhole =
       layout.hasContiguousPlanes && inputs.allSatisfy { $0.layout == layout }
-    // In lanes without a channel, 0 / 0 would spoil sums over channels.
+    // In lanes without a channel, 0 / 0 would corrupt sums over channels.
     let clearsLanes =
       layout.hasEmptyLanes && (!function.keepsZero || readers.contains { $0.repeatsChannels })
     let rows = isWhole ? 1 : layout.shape.height
@@ -94,7 +94,7 @@ extension CombiningFunction {
   }
 }
 
-/// Finds the values for one row of the output in an operand with fewer elements.
+/// Finds the values for one row of the output in an operand that is broadcast.
 struct BroadcastReader: Sendable {
   private let layout: BlobLayout
   private let output: BlobLayout
@@ -133,7 +133,7 @@ struct BroadcastReader: Sendable {
 }
 
 extension LayerLowering {
-  /// Adds the function of all inputs; a single input passes through unchanged.
+  /// Adds the function of all inputs; passes a single input through.
   fileprivate mutating func combine(_ function: CombiningFunction) throws -> [Graph.ValueID] {
     let shape = try outputShape()
     if inputs.count == 1 { return inputs }

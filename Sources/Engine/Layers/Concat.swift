@@ -19,7 +19,7 @@ struct ConcatOperation: NodeOperation {
     var pieces: [(input: Operand, plane: Int, channel: Int)] = []
     var channel = 0
     for input in context.inputs {
-      // Parts that were written in place are done.
+      // Parts that were written in place are complete.
       if !input.isPart(of: output, channel: channel) {
         for plane in 0..<input.layout.channelBlocks {
           pieces.append((input, plane, channel + plane * input.layout.block))
@@ -27,7 +27,7 @@ struct ConcatOperation: NodeOperation {
       }
       channel += input.layout.shape.channels
     }
-    // Threads may share the pieces if none ends inside a block.
+    // Threads may share the pieces if none ends within a block.
     let isAligned = pieces.allSatisfy { $0.channel % to.block == 0 }
     let count = pieces.count
     let work = pieces

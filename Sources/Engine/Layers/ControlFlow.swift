@@ -5,7 +5,7 @@ extension Copy: EngineLayer {
   func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] { layer.inputs }
 }
 
-/// A layer that decides what runs next; a `NetworkProgram` has it between runs of layers.
+/// A layer that decides what runs next; it becomes a statement of a `NetworkProgram`.
 protocol FlowLayer: EngineLayer {}
 
 extension FlowLayer {

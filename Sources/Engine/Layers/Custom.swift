@@ -56,8 +56,8 @@ func customLayerError(_ error: any Error, layer: String, className: String) -> M
 }
 
 extension CustomLayerRegistry {
-  /// Creates the layer: from its class or, if no class is registered, from the formula that it
-  /// carries.
+  /// The factory for the layer: of its class or, if that is not registered, of the formula that it
+  /// contains.
   package func factory(of layer: Custom) -> Factory? {
     if let factory = self[layer.className] { return factory }
     guard case .string?? = layer.parameters["expression"] else { return nil }
@@ -72,7 +72,7 @@ extension CustomLayerRegistry {
     return try layer.instantiate(factory)
   }
 
-  /// The shapes of the layer's outputs for those of its inputs.
+  /// The shapes of the layer's outputs, given those of its inputs.
   package func outputShapes(of layer: Custom, _ inputShapes: [[Int]]) throws -> [[Int]] {
     try implementation(of: layer).outputShapes(forInputShapes: inputShapes)
   }
@@ -114,7 +114,7 @@ extension Custom: EngineLayer {
     } catch {
       throw customLayerError(error, layer: layer.layer.name, className: className)
     }
-    // Observers of custom layer calls want to see all of them.
+    // Observers of custom layer calls must see all of them.
     if layer.hooks.onCustomLayerCall == nil, layer.inputs.count == 1, shapes.count == 1,
       let operation = instance.equivalent?.operation(
         from: layer.inputShapes[0], to: shapes[0])
@@ -154,7 +154,7 @@ extension CustomLayerEquivalent {
 }
 
 extension Weights {
-  /// The stored bytes, as a custom layer receives them.
+  /// The stored bytes in the form that a custom layer receives.
   package func customLayerWeight() throws -> CustomLayerWeight {
     if floatValue.count > 0 { return try CustomLayerWeight(floatValue.contiguous(), .float32) }
     if float16Value.count > 0 { return CustomLayerWeight(float16Value, .float16) }

@@ -3,7 +3,7 @@ import Synchronization
 import TensorCore
 
 /// The custom layer objects of one model. Networks compiled with the same `CustomLayerInstances`,
-/// for inputs of other shapes, reuse the objects and the state that these keep between runs.
+/// for inputs of other shapes, reuse the objects and the state that they keep between runs.
 package final class CustomLayerInstances: Sendable {
   private let instances = Mutex<[Int: (className: String, instance: CustomLayerInstance)]>([:])
 
@@ -22,7 +22,7 @@ package final class CustomLayerInstances: Sendable {
   }
 }
 
-/// An object that computes a custom layer; one thread at a time calls it.
+/// An object that computes a custom layer; only one thread at a time calls it.
 final class CustomLayerInstance: @unchecked Sendable {
   // `@unchecked`: the lock guards the object and the shapes.
   private let layer: any CustomLayerImplementation
@@ -43,7 +43,7 @@ final class CustomLayerInstance: @unchecked Sendable {
     }
   }
 
-  /// Evaluates the layer; another network may have set other shapes in between.
+  /// Evaluates the layer; another network may have passed other shapes in between.
   func evaluate(inputs: [CustomLayerInput], outputs: [CustomLayerOutput]) throws {
     try lock.withLock { _ in
       let shapes = inputs.map(\.shape)

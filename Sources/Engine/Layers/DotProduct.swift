@@ -40,7 +40,7 @@ extension DotProduct: EngineLayer {
   }
 }
 
-/// Channel 0 of the pixel that corresponds to a pixel of the output, which has one channel.
+/// Finds channel 0 of the pixel for a pixel of the output, which has one channel.
 private struct PixelReader: Sendable {
   private let shape: Shape
   private let output: Shape

@@ -2,7 +2,7 @@ import CoreMLModel
 import Kernels
 import TensorCore
 
-/// out[o] = weights[o, in] + bias[o], where the input is a whole number.
+/// out[o] = weights[o, in] + bias[o], where the input is an integer.
 struct EmbeddingOperation: NodeOperation {
   /// `[outputChannels, inputDim]`
   var table: StoredWeights
@@ -77,7 +77,7 @@ extension Embedding: EngineLayer {
   }
 }
 
-/// The columns of an embedding, read in place; in a Keras file each is contiguous.
+/// The columns of an embedding, read in place; in a Keras file, each is contiguous.
 struct EmbeddingTable: Sendable {
   /// `[inputs, outputs]`
   private let words: FloatValues

@@ -67,8 +67,8 @@ struct LocalResponseOperation: NodeOperation {
 
 /// (x − mean) / (√variance + ε), or x − mean, over H·W of each channel or over C·H·W.
 ///
-/// The specification gives no formula. This one is from Caffe's MVN layer, for which Core ML added
-/// the layer.
+/// The specification gives no formula. This is the formula of Caffe's MVN layer, for which Core ML
+/// added the layer.
 extension MeanVarianceNormalize: EngineLayer {
   func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
     let shape = try layer.outputShape()

@@ -29,7 +29,7 @@ extension Padding: EngineLayer {
     }
   }
 
-  /// The row or column of the input that each of the output's repeats; −1 for the constant.
+  /// The input's row or column for each of the output's; −1 for the constant.
   private func sources(_ size: Int, _ count: Int, _ before: Int) throws -> [Int] {
     try (0..<count).map { position in
       let index = position - before

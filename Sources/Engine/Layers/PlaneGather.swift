@@ -2,14 +2,14 @@ import Kernels
 import TensorCore
 
 /// out[…, y, x] = in[…, rows[y], columns[x]], or `fill` if an index is negative: padding, cropping,
-/// slices of H and W, and enlargement by repetition.
+/// slicing H and W, and enlargement by repetition.
 struct PlaneGatherOperation: NodeOperation {
   var kind: String
   var rows: [Int]
   var columns: [Int]
   var fill: Float = 0
 
-  /// The border of zeros around the whole input that a convolution can take over as padding.
+  /// The border of zeros around the whole input, which a convolution can absorb as padding.
   var border: (top: Int, left: Int)? = nil
 
   func layoutWishes(_ shapes: NodeShapes) -> LayoutPreferences { shapes.followingFirstInput() }
@@ -38,11 +38,11 @@ struct PlaneGatherOperation: NodeOperation {
   }
 }
 
-/// Columns of the output that come from the input in one regular pattern.
+/// Columns of the output that come from the input in a regular pattern.
 private struct ColumnRun: Sendable {
   enum Source: Sendable {
     case fill
-    /// Adjacent columns from adjacent columns.
+    /// Adjacent columns of the input.
     case adjacent
     /// Each column of the input, repeated `times` times.
     case repeated(times: Int)

@@ -11,7 +11,7 @@ struct PoolingOperation: NodeOperation {
   /// Whether each plane has a single window that covers it.
   var isGlobal: Bool
 
-  /// One window for each plane of the input.
+  /// One window that covers each plane of the input.
   init(_ function: PoolingFunction, ofWhole input: Shape) {
     func whole(_ size: Int) -> PoolingAxis {
       PoolingAxis(starts: [0], ends: [Int32(clamping: size)], counts: nil)
@@ -53,8 +53,8 @@ struct PoolingOperation: NodeOperation {
     }
   }
 
-  /// The values of windows without any element of the input: the lowest number for a maximum, 0
-  /// divided by the count for an average.
+  /// The values of windows without any input element: the lowest number for a maximum, 0 divided by
+  /// the count for an average.
   private var emptyWindows: [(row: Int, column: Int, value: Float)] {
     let emptyRows = rows.emptyPositions
     let emptyColumns = columns.emptyPositions
@@ -80,13 +80,13 @@ struct PoolingOperation: NodeOperation {
 struct PoolingAxis: Sendable, Equatable {
   var starts: [Int32]
   var ends: [Int32]
-  /// The count of each window for the divisor of an average; nil means the window's length.
+  /// The count of each window in the divisor of an average; nil means the window's length.
   var counts: [Int32]?
 
   /// Positions whose windows contain no element of the input.
   var emptyPositions: Set<Int> { Set(starts.indices.filter { starts[$0] >= ends[$0] }) }
 
-  /// The three lists in memory to which kernels may point.
+  /// The three lists in memory that kernels may point to.
   struct Table: Sendable {
     private let buffer: Buffer
     private final class Buffer: @unchecked Sendable {

@@ -70,13 +70,13 @@ struct RecurrentState {
   }
 }
 
-/// One cell: its gates in rows, and how they compute the next state.
+/// One cell: its gates, and how they compute the next state.
 struct RecurrentCell: Sendable {
   typealias Function = @Sendable (Float) -> Float
 
   enum Kind: Sendable {
     case simple(Function)
-    /// Gates z, r and o; o again with b′ if the reset gate applies after the product.
+    /// Gates z, r and o; a second o with b′ if the reset gate applies after the product.
     case gru(gate: Function, output: Function)
     /// Gates i, f, o and the block input.
     case lstm(LSTM)
@@ -125,7 +125,7 @@ struct RecurrentCell: Sendable {
     _ state: inout RecurrentState, _ x: UnsafeBufferPointer<Float>, _ settings: LSTM
   ) {
     let h = state.hidden
-    // `forgetBias` adds nothing: converters set it although the stored bias includes the 1.
+    // `forgetBias` is ignored: converters set it although the stored bias includes the 1.
     func gate(_ index: Int, _ peephole: Int, _ cell: [Float]) -> [Float] {
       var sums = gates[index].sums(x, h)
       for unit in sums.indices {

@@ -72,7 +72,7 @@ extension LayerLowering {
     let state = try checked([[1, input.batch, units, 1, 1]])[0]
     var inputs = self.inputs
     for index in inputs.indices.dropFirst() where inputShapes[index] != state {
-      // Of more rows than there are sequences, the first.
+      // A state with too many rows is cut: the first ones are used.
       inputs[index] =
         inputShapes[index].count == state.count
         ? add(ViewOperation(), [inputs[index]], state)
@@ -113,7 +113,7 @@ extension LayerLowering {
     let isCoupled = parameters.coupledInputAndForgetGate
     var gates: [RecurrentGates] = []
     for (index, (name, part)) in named.enumerated() {
-      // The coupled forget gate is one minus the input gate.
+      // The coupled forget gate is 1 minus the input gate.
       gates.append(
         index == 1 && isCoupled
           ? gates[0] : try gate(part, hasBias: parameters.hasBiasVectors, inputs, units, name))

@@ -10,7 +10,7 @@ extension Reduce: EngineLayer {
       mode != .argmax || (axis != .chw && axis != .hw), "argmax needs one axis", field: "axis")
     let input = layer.inputShapes[0]
     let output = try layer.outputShape()
-    // There are `length` reduced elements, `step` apart.
+    // Each output reduces `length` elements, `step` apart.
     let (length, step): (Int, Int) =
       switch axis {
       case .chw: (input.itemCount, 1)

@@ -4,7 +4,7 @@ import TensorCore
 
 /// The same row-major elements with another shape.
 struct ViewOperation: NodeOperation {
-  /// Whether both shapes are equal as `[Seq, Batch, C, H, W]`, so that any layout will do.
+  /// Whether both shapes are equal as `[Seq, Batch, C, H, W]`, so that any layout is valid.
   var keepsPlanes = false
 
   var kind: String { "view" }

@@ -18,7 +18,7 @@ struct ResamplingPoint: Sendable, Equatable {
   }
 }
 
-/// Bilinear interpolation between rows and columns that are the same for all planes.
+/// Bilinear interpolation at rows and columns that are the same for all planes.
 struct ResampleOperation: NodeOperation {
   var rows: [ResamplingPoint]
   var columns: [ResamplingPoint]
@@ -125,7 +125,7 @@ extension SamplingMethod {
         case .upsample: i * (extent + 1) / n
         case .roiAlign: (i + 0.5) * max(1, extent) / n
         }
-      // Of a box that ends before it starts, Core ML's points run backwards.
+      // If a box ends before it starts, Core ML's points run backward.
       return start + min(max(point, min(extent, 0)), max(extent, 0))
     }
   }

@@ -9,7 +9,7 @@ struct ChannelRangeOperation: NodeOperation {
   var kind: String { "channels from \(start)" }
 
   func layoutWishes(_ shapes: NodeShapes) -> LayoutPreferences {
-    // Whole blocks can be copied unchanged, whatever their size.
+    // Whole blocks can be copied unchanged, whatever the block size.
     start % 16 == 0 ? shapes.followingFirstInput() : shapes.allDense()
   }
 

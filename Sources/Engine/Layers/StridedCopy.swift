@@ -1,8 +1,8 @@
 import Kernels
 import TensorCore
 
-/// Reorders the elements of a row-major blob: the output runs through `sizes` from the last axis to
-/// the first, and the input's index advances by `strides`.
+/// Reorders the elements of a row-major blob: the output is written in row-major order of `sizes`,
+/// and the input's index advances by `strides`.
 struct StridedCopyOperation: NodeOperation {
   var kind: String
   var sizes: [Int]
@@ -49,7 +49,7 @@ struct StridedCopyOperation: NodeOperation {
 }
 
 extension StridedCopyOperation {
-  /// A walk with as few axes as possible.
+  /// A copy with as few axes as possible.
   static func merged(
     _ kind: String, sizes: [Int], strides: [Int], offset: Int = 0
   ) -> StridedCopyOperation {
@@ -58,12 +58,12 @@ extension StridedCopyOperation {
       kind: kind, sizes: walk.sizes, strides: walk.operands[0], offset: offset)
   }
 
-  /// Whether the elements stay in place.
+  /// Whether the order of the elements is unchanged.
   var keepsOrder: Bool { offset == 0 && sizes.count == 1 && (strides == [1] || sizes == [1]) }
 }
 
 extension LayerLowering {
-  /// The input with its axes in another order.
+  /// The value with its axes in another order.
   mutating func transposed(_ value: Graph.ValueID, _ axes: [Int]) throws -> Graph.ValueID {
     let shape = graph.shape(value).dimensions
     let strides = Tensor.strides(shape)

@@ -1,15 +1,15 @@
 import CoreMLModel
 import TensorCore
 
-/// Blobs without elements, which are not in the graph: layers that they reach are known to give
-/// such a blob, or one that follows without them.
+/// Blobs without elements are not in the graph: the result of a layer that reads one is either
+/// empty or follows from the other inputs.
 extension GraphBuilder {
   mutating func setEmpty(_ name: String, _ shape: [Int]) {
     empty[name] = shape
     blobs[name] = nil
   }
 
-  /// Adds a layer some of whose inputs have no elements.
+  /// Adds a layer with at least one empty input; returns false if it has to wait for values.
   mutating func addEmpty(_ placed: PlacedLayer, _ context: PassContext) throws -> Bool {
     var layer = placed.layer
     guard var parameters = layer.parameters else { return true }

@@ -16,7 +16,7 @@ struct GraphBuilder: Sendable {
   let model: Model
   let network: NeuralNetwork
   let options: CompileOptions
-  /// All layers, those inside others in them.
+  /// All layers, with nested layers inside them.
   let layers: [PlacedLayer]
   let byteLimit: Int
   /// By the layer's position.
@@ -24,7 +24,7 @@ struct GraphBuilder: Sendable {
   var graph = Graph()
   /// Blobs that have been produced so far.
   var blobs: [String: Graph.ValueID] = [:]
-  /// The shapes of those that have no elements, which are not in the graph.
+  /// The shapes of empty blobs, which are not in the graph.
   var empty: [String: [Int]] = [:]
 
   init(model: Model, options: CompileOptions) throws {
@@ -59,7 +59,7 @@ struct GraphBuilder: Sendable {
     )
   }
 
-  /// Adds a blob from outside the graph, as an input of it or with its values.
+  /// Adds a blob from outside, as an input of the graph or as a constant.
   mutating func addBlob(_ name: String, _ blob: Tensor, isConstant: Bool) throws {
     if blob.shape.contains(0) {
       empty[name] = blob.shape
@@ -73,7 +73,7 @@ struct GraphBuilder: Sendable {
   }
 
   /// Adds the layers that can be planned, and returns the others: those whose sizes are values that
-  /// are not known yet, and what depends on these.
+  /// are not known yet, and those that depend on them.
   mutating func add(_ layers: [PlacedLayer], _ context: PassContext) throws -> [PlacedLayer] {
     var waiting: [PlacedLayer] = []
     var (read, written): (Set<String>, Set<String>) = ([], [])
@@ -92,7 +92,7 @@ struct GraphBuilder: Sendable {
     return waiting
   }
 
-  /// Returns false where the layer has to wait for values.
+  /// Returns false if the layer has to wait for values.
   private mutating func add(_ placed: PlacedLayer, _ context: PassContext) throws -> Bool {
     var layer = placed.layer
     guard let parameters = layer.parameters as? any EngineLayer & LayerParameters else {
@@ -126,7 +126,7 @@ struct GraphBuilder: Sendable {
     return true
   }
 
-  /// The elements of values that do not depend on inputs; nil if one does.
+  /// The elements of values that do not depend on inputs; nil if any value does.
   mutating func values(_ values: [Graph.ValueID], _ context: PassContext) throws -> [[Float]]? {
     if values.contains(where: { graph.values[$0].constant == nil }) {
       _ = try ConstantFolding.run(&graph, context)
@@ -188,7 +188,7 @@ struct GraphBuilder: Sendable {
 }
 
 extension LayerParameters {
-  /// The type's name in the specification; for a layer carried through, that of its field.
+  /// The type's name in the specification; for an opaque layer, the name or number of its field.
   var engineTypeName: String {
     if let opaque = self as? OpaqueLayer, let message = opaque.message {
       return message.name ?? "type \(message.field)"
@@ -240,7 +240,7 @@ extension GraphBuilder {
     }
   }
 
-  /// Adds the outputs and the blobs that are kept, whose shapes are still unknown.
+  /// Adds the outputs and the kept blobs, whose shapes are not known yet.
   func addResults(_ interface: inout Interface) throws {
     let written = layers.flatMap(\.all).flatMap(\.layer.output)
     let known = Set(written).union(interface.inputs.map(\.name))
@@ -282,7 +282,7 @@ extension GraphBuilder {
     }
   }
 
-  /// Makes the results what the graph gives, and notes their shapes.
+  /// Exposes the results in the graph, and sets their shapes.
   mutating func exposeResults(_ interface: inout Interface) throws {
     for (feature, blob) in zip(interface.outputs + interface.kept, interface.blobs) {
       guard let value = blobs[blob] else {
@@ -300,7 +300,7 @@ extension GraphBuilder.Interface {
   ///
   /// - Throws: `.malformed` if an image has other channels than its color space.
   mutating func setShapes(_ blobShape: (Int) -> [Int]) throws {
-    // Core ML's arrays have axes.
+    // Core ML's arrays have at least one axis.
     func shape(_ index: Int) -> [Int] { blobShape(index).isEmpty ? [1] : blobShape(index) }
     for index in outputs.indices {
       outputs[index].shape = shape(index)
@@ -318,8 +318,8 @@ extension GraphBuilder.Interface {
 // MARK: - Custom layers
 
 extension GraphBuilder {
-  /// The implementations of all custom layers, by position of the layer. One error names every
-  /// class without an implementation.
+  /// The implementations of all custom layers, by index of the layer. One error names every class
+  /// without an implementation.
   private func customImplementations() throws -> [Int: CustomLayerInstance] {
     var missing: [String: [String]] = [:]
     var found: [(index: Int, custom: Custom, make: CustomLayerRegistry.Factory)] = []

@@ -8,7 +8,7 @@ protocol EngineLayer {
   func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID]
 }
 
-/// The context in which a layer is turned into operations.
+/// The context for turning a layer into operations.
 struct LayerLowering {
   let layer: NeuralNetworkLayer
   private(set) var inputs: [Graph.ValueID]
@@ -17,7 +17,7 @@ struct LayerLowering {
   let hooks: EngineHooks
   /// Limit in bytes for a single blob.
   let byteLimit: Int
-  /// The random numbers that are the layer's.
+  /// The source of the layer's random numbers.
   let random: RandomSource
 
   var inputShapes: [Shape] { inputs.map { graph.shape($0) } }
@@ -28,7 +28,7 @@ struct LayerLowering {
     return try checked(parameters.blobShapes(inputShapes.map(\.dimensions)))
   }
 
-  /// The shapes, each checked against the memory limit: a layer may build tables of their size.
+  /// The shapes, each checked against the memory limit: a layer may build tables of that size.
   func checked(_ shapes: [[Int]]) throws -> [Shape] {
     try shapes.map {
       let shape = try Shape($0)
@@ -45,15 +45,15 @@ struct LayerLowering {
     return shape
   }
 
-  /// Turns inputs of rank 0 into those of shape [1].
+  /// Reshapes inputs of rank 0 to `[1]`.
   mutating func giveInputsAxes() throws {
     for index in inputs.indices where inputShapes[index].rank == 0 {
       inputs[index] = try view(inputs[index], Shape([1]))
     }
   }
 
-  /// Lowers a layer to whose only input the last axes are H and W. Where there are but one or two
-  /// axes, which are C in a buffer, `body` gets the input as planes and the shape of the result so.
+  /// Lowers a layer with a single input whose last axes are H and W. If there are fewer than three
+  /// axes, which buffers treat as C, `body` receives the input and the result's shape as planes.
   mutating func onPlanes(
     _ body: (inout Self, Graph.ValueID, Shape) throws -> Graph.ValueID
   ) throws -> Graph.ValueID {
@@ -72,7 +72,7 @@ struct LayerLowering {
     add(operation, inputs, [shape])[0]
   }
 
-  /// Appends a node whose outputs are named together with the layer's.
+  /// Appends a node; its outputs are named when the layer's outputs are.
   mutating func add(
     _ operation: any NodeOperation, _ inputs: [Graph.ValueID], _ shapes: [Shape]
   ) -> [Graph.ValueID] {

@@ -20,8 +20,8 @@ extension LayerLowering {
     }
   }
 
-  /// The values of a weight as stored, in the order of `shape`. An axis but the first may be split in
-  /// several, so that a kernel behind a flattening is not copied.
+  /// The values of a weight as stored, in the order of `shape`. Any axis but the first may be split
+  /// into several, so that a kernel after a flattening is not copied.
   ///
   /// - Throws: the same errors as `values`.
   func stored(
@@ -52,7 +52,7 @@ extension LayerLowering {
 }
 
 extension Weights {
-  /// Whether the storage has room for exactly `count` values.
+  /// Whether exactly `count` values are stored.
   func holds(_ count: Int) -> Bool {
     if floatValue.count > 0 { return floatValue.count == count }
     if float16Value.count > 0 { return float16Value.count == count * 2 }

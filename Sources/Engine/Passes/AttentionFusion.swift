@@ -7,7 +7,7 @@ enum AttentionFusion: Pass {
     let producers = graph.producers()
     var removed: Set<Int> = []
 
-    /// The only reader's operand, and the node that computes it.
+    /// The node that computes `value`, if nothing else reads it.
     func source(_ value: Graph.ValueID) -> (index: Int, node: Graph.Node)? {
       guard uses[value] == 1, let index = producers[value], !removed.contains(index) else {
         return nil
@@ -30,7 +30,7 @@ enum AttentionFusion: Pass {
       if let sum = source(value), let operands = sum.node.operation.summands(of: sum.node) {
         for (scores, other) in [(operands[0], operands[1]), (operands[1], operands[0])]
         where mask == nil {
-          // Views put axes of length 1 before the others.
+          // Views add axes of length 1 in front.
           let sizes = graph.shape(other).dimensions
           guard source(scores).map({ isScores($0.node, shape) }) ?? false,
             sizes.count <= shape.count,

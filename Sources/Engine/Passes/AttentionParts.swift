@@ -1,10 +1,10 @@
-/// A decoder appends the keys and values of a step to those before it. Attention reads both where
-/// they are, instead of from a copy.
+/// A decoder appends the keys and values of a step to the previous ones. Attention reads both in
+/// place instead of from a copy.
 extension AttentionOperation {
-  /// Reads keys and values from the inputs of the nodes that move or concatenate them, if possible.
+  /// Reads keys and values from the inputs of nodes that move or concatenate them, if possible.
   ///
   /// - Parameters:
-  ///   - inputs: those of the node with this operation.
+  ///   - inputs: the inputs of the node with this operation.
   ///   - producer: the node that computes a value.
   /// - Returns: whether anything has changed.
   mutating func readParts(
@@ -48,7 +48,7 @@ extension AttentionOperation {
 }
 
 extension AttentionOperation.Part {
-  /// The parts that the inputs of a concatenation contain, if each row is in one of them.
+  /// The parts in the inputs of a concatenation, if none of the rows spans two of them.
   fileprivate func split(
     by join: JoinOperation, elements: Int, _ batch: [Int]
   ) -> [AttentionOperation.Part]? {
@@ -69,7 +69,7 @@ extension AttentionOperation.Part {
       next += taken * walk.row
       left -= taken
       start += length
-      // A row that begins here must not end in the next input.
+      // A row that starts here must not end in the next input.
       if left > 0, next < start { return nil }
     }
     return left == 0 ? parts : nil

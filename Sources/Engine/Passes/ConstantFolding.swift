@@ -1,6 +1,6 @@
 import TensorCore
 
-/// Computes everything that does not depend on any input at compile time.
+/// Computes at compile time everything that does not depend on an input.
 enum ConstantFolding: Pass {
   static let name = "constant-folding"
 
@@ -22,7 +22,7 @@ enum ConstantFolding: Pass {
     return !folded.isEmpty
   }
 
-  /// Runs the node by itself.
+  /// Runs the node on its own.
   private static func evaluate(
     _ node: Graph.Node, in graph: Graph, _ context: PassContext
   ) throws -> [Constant] {

@@ -1,4 +1,4 @@
-/// Merges two element functions into one that the kernels have: min(max(x, a), b) from a threshold
+/// Merges two element functions into one that has a kernel: min(max(x, a), b) from a threshold
 /// between two negations, which is how converters write a bounded rectifier.
 enum ElementwiseChaining: Pass {
   static let name = "elementwise-chaining"
@@ -17,7 +17,7 @@ enum ElementwiseChaining: Pass {
     return changed
   }
 
-  /// second ∘ first, if it is one function.
+  /// second ∘ first, if that is a single function.
   private static func chained(
     _ first: ScaledFunction, _ second: ScaledFunction
   ) -> ScaledFunction? {

@@ -1,6 +1,5 @@
-/// Removes nodes whose output equals their input, element for element, in the same order and shape,
-/// and lets the others read through views that only add or remove axes of length 1, which no kernel
-/// sees.
+/// Removes nodes whose output equals their input, with the same order and shape, and lets other
+/// nodes read through views that only add or remove axes of length 1, which kernels ignore.
 enum IdentityElimination: Pass {
   static let name = "identity-elimination"
 
@@ -16,7 +15,7 @@ enum IdentityElimination: Pass {
         if let other = standIns[graph.nodes[index].inputs[position]] {
           graph.nodes[index].inputs[position] = other
         }
-        // Other passes read the shapes of what is broadcast.
+        // Other passes read the shapes of broadcast operands.
         if !(graph.nodes[index].operation is BroadcastOperation),
           let other = planes[graph.nodes[index].inputs[position]]
         {

@@ -1,7 +1,7 @@
 import Kernels
 import TensorCore
 
-/// Chooses how each convolution is computed; see `ConvolutionMethod`. Without this pass, all are
+/// Chooses the method of each convolution; see `ConvolutionMethod`. Without this pass, all are
 /// direct.
 enum MethodSelection: Pass {
   static let name = "method-selection"
@@ -19,12 +19,12 @@ enum MethodSelection: Pass {
     return changed
   }
 
-  /// The packed weights of a network take at most this many times those of the file, unless they are
-  /// few.
+  /// A network's packed weights take at most this many times the memory of those in the file,
+  /// unless they are small.
   private static let mostExpansion = 2.2
   private static let fewBytes = 128 << 20
 
-  /// Makes the largest layers use tiles of 2 × 2, whose weights expand least, until the rest fits.
+  /// Switches the largest layers to 2 × 2 tiles, whose weights expand least, until the rest fits.
   private static func boundWeights(_ graph: inout Graph, _ context: PassContext) {
     var given = 0
     var kept = 0
@@ -62,8 +62,8 @@ enum MethodSelection: Pass {
 }
 
 extension Graph {
-  /// Replaces convolutions that have nothing fused into them with the result of `replacement`,
-  /// which receives the convolution, its node and the shape of its result.
+  /// Replaces convolutions without anything fused into them by the result of `replacement`, which
+  /// receives the convolution, its node and the shape of its result.
   mutating func replaceConvolutions(
     _ replacement: (ConvolutionOperation, Node, Shape) -> (any NodeOperation)?
   ) -> Bool {

@@ -1,6 +1,6 @@
 /// Lets matrix products read their operands through views, transposes, slices and factors, and
-/// write transposed or multiplied results; lets attention of a few queries read keys and values
-/// through views, slices and concatenations.
+/// write transposed or scaled results; lets attention with few queries read keys and values through
+/// views, slices and concatenations.
 enum OperandFolding: Pass {
   static let name = "operand-folding"
 
@@ -55,7 +55,7 @@ enum OperandFolding: Pass {
 }
 
 extension MatrixProductOperation {
-  /// Reads an operand from the input of the node that computes it, if possible.
+  /// Reads an operand directly from the input of the node that computes it, if possible.
   fileprivate mutating func reads(
     _ operand: Int, through node: Graph.Node, _ graph: Graph
   ) -> Bool {
@@ -76,7 +76,7 @@ extension MatrixProductOperation {
     return true
   }
 
-  /// Writes its results where the copy would put them, if possible.
+  /// Writes the results directly to their locations in the copy, if possible.
   fileprivate mutating func writes(through node: Graph.Node) -> Bool {
     if let factor = (node.operation as? ElementwiseOperation)?.function.factor {
       scale *= factor
@@ -103,7 +103,7 @@ extension ScaledFunction {
 extension MatrixWalk {
   /// The walk through the input of a node that only moves elements, if there is one.
   ///
-  /// - Parameter sizes: those of the batch, and the numbers of rows and columns.
+  /// - Parameter sizes: the sizes of the batch, and the numbers of rows and columns.
   func through(_ node: Graph.Node, _ sizes: [Int], _ graph: Graph) -> MatrixWalk? {
     guard node.inputs.count == 1, node.outputs.count == 1 else { return nil }
     switch node.operation {
@@ -117,7 +117,7 @@ extension MatrixWalk {
 }
 
 extension PlaneGatherOperation {
-  /// The same as a copy of a row-major array, if the rows and columns are evenly spaced.
+  /// An equivalent copy of a row-major array, if the rows and columns are evenly spaced.
   fileprivate func copy(of input: Shape) -> StridedCopyOperation? {
     func step(_ positions: [Int]) -> Int? {
       guard let first = positions.first, first >= 0, positions.allSatisfy({ $0 >= 0 }) else {

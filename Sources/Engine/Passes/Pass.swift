@@ -3,9 +3,9 @@ import TensorCore
 
 /// A rewrite of the graph that preserves every exposed value.
 protocol Pass: SendableMetatype {
-  /// The name on the command line.
+  /// The name in command-line options.
   static var name: String { get }
-  /// Returns whether anything has changed.
+  /// Rewrites the graph; returns whether anything has changed.
   static func run(_ graph: inout Graph, _ context: PassContext) throws -> Bool
 }
 
@@ -18,9 +18,9 @@ struct PassContext: Sendable {
   var channelBlock: Int { kernels.channelBlock }
 }
 
-/// The passes and their names, which `--plan` and `--without` take.
+/// The passes and their names, as used by `--plan` and `--without`.
 package enum Passes {
-  /// Passes that are repeated in this order until none changes anything.
+  /// Passes that are repeated in this order until none of them changes anything.
   static let repeated: [any Pass.Type] = [
     IdentityElimination.self, ConstantFolding.self, DeadCode.self, PaddingFusion.self,
     AffineFusion.self, ElementwiseChaining.self, SwishFusion.self, OperandFolding.self,
@@ -29,7 +29,7 @@ package enum Passes {
     DeadCode.self,
   ]
 
-  /// Passes that run once after the others: they choose operations that the others do not support.
+  /// Passes that run once after the others, which do not support the operations that they choose.
   static let selections: [any Pass.Type] = [
     UpsampledSelection.self, PieceSelection.self, PlanarSelection.self, RowFunctionFusion.self,
     SeparableFusion.self,

@@ -1,5 +1,5 @@
 /// Splits large kernels into pieces if that saves enough multiplications. With few output channels,
-/// the results are then in planes.
+/// the results are in planes.
 enum PieceSelection: Pass {
   static let name = "piece-selection"
 

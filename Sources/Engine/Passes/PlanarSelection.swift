@@ -1,5 +1,5 @@
-/// Computes convolutions with few input and output channels plane by plane if both blobs are in
-/// planes anyway.
+/// Computes convolutions with few input and output channels plane by plane if input and output are
+/// in planes anyway.
 enum PlanarSelection: Pass {
   static let name = "planar-selection"
 
@@ -10,7 +10,7 @@ enum PlanarSelection: Pass {
     for (index, node) in graph.nodes.enumerated() {
       for input in node.inputs { readers[input].append(index) }
     }
-    // A convolution chosen earlier produces planes itself.
+    // Convolutions chosen earlier produce planes, too.
     var chosen: Set<Graph.ValueID> = []
     return graph.replaceConvolutions { convolution, node, output in
       let (weights, window) = (convolution.weights, convolution.window)

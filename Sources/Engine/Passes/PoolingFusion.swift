@@ -1,7 +1,7 @@
 import Kernels
 
-/// Lets a Winograd convolution write only the maximum of each 2 × 2 block of its results, if
-/// maximum pooling over such blocks is their only reader.
+/// Lets a Winograd convolution store only the maximum of each 2 × 2 block of its results, if their
+/// only reader is maximum pooling over such blocks.
 enum PoolingFusion: Pass {
   static let name = "pooling-fusion"
 
@@ -13,7 +13,7 @@ enum PoolingFusion: Pass {
         !convolution.poolsMaximum
       else { return nil }
       let output = before.shape(producer.outputs[0])
-      // With few channels the input may be in planes.
+      // With few channels, the input may be in planes.
       guard convolution.weights.inputs > 8, output.height % 2 == 0, output.width % 2 == 0,
         convolution.window.kernel == [3, 3], case .winograd = convolution.method
       else { return nil }

@@ -12,7 +12,7 @@ enum ResidualFusion: Pass {
         sum.inputs[0] != sum.inputs[1],
         sum.inputs.allSatisfy({ graph.shape($0).hasPlanes(of: graph.shape(sum.outputs[0])) })
       else { continue }
-      // Takes the later of two candidates, because the other operand must exist when it runs.
+      // Chooses the later of two candidates, because the other operand must exist when it runs.
       let candidates = sum.inputs.compactMap { input in
         producers[input].flatMap { uses[input] == 1 && canAdd($0, graph, context) ? $0 : nil }
       }

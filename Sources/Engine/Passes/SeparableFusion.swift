@@ -1,4 +1,4 @@
-/// Joins a depthwise convolution with the 1 × 1 convolution that is its only reader, if threads can
+/// Fuses a depthwise convolution with the 1 × 1 convolution that is its only reader, if threads can
 /// share the rows evenly.
 enum SeparableFusion: Pass {
   static let name = "separable-fusion"

@@ -1,5 +1,5 @@
-/// The value below which a normally distributed number is with a given probability: Wichura's
-/// algorithm AS 241 (1988), to about 16 digits, with operations that every machine rounds alike.
+/// The quantile function of the standard normal distribution: Wichura's algorithm AS 241 (1988), to
+/// about 16 digits, with operations that every machine rounds the same way.
 enum NormalQuantile {
   static func value(_ probability: Double) -> Double {
     let q = probability - 0.5

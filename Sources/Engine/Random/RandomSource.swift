@@ -15,7 +15,7 @@ struct RandomSource: Sendable {
     self.position = position
   }
 
-  /// For a layer with a seed, which is negative where it has none.
+  /// The source for a layer's seed, which is negative if it has none.
   func ofLayer(seed: Int) -> RandomSource {
     var source = self
     source.key = Self.mixed(key ^ (seed < 0 ? ~UInt64(position) : UInt64(seed)))
@@ -27,24 +27,24 @@ struct RandomSource: Sendable {
     return generator.next()
   }
 
-  /// Those of run `round` of a loop.
+  /// The numbers for loop iteration `round`.
   func numbers(round: Int) -> RandomNumbers {
     RandomNumbers(key: Self.mixed(key ^ UInt64(truncatingIfNeeded: round)))
   }
 }
 
-/// A sequence of random numbers, any of which can be had at once.
+/// A sequence of random numbers with random access.
 struct RandomNumbers: Sendable {
   let key: UInt64
 
-  /// Number `index`, equally distributed between 0 and 1, neither of which it is.
+  /// The `index`-th number, uniform on the open interval (0, 1).
   func unit(_ index: Int) -> Double {
     let steps = UInt64(truncatingIfNeeded: index) &* 0x9E37_79B9_7F4A_7C15
     var generator = SplitMix64(seed: key &+ steps)
     return (Double(generator.next() >> 12) + 0.5) * 0x1p-52
   }
 
-  /// Number `index` of a distribution.
+  /// The `index`-th number of a distribution.
   func value(_ index: Int, of distribution: RandomDistribution) -> Double {
     let unit = unit(index)
     switch distribution {
@@ -58,7 +58,7 @@ struct RandomNumbers: Sendable {
 }
 
 extension CategoricalDistribution {
-  /// The sums of the weights of the classes up to each, for the input's row.
+  /// The cumulative weights of the classes, for the input's row.
   func cumulativeWeights(_ row: some Collection<Double>) -> [Double] {
     let exponent = 1 / Double(effectiveTemperature)
     let largest = row.max() ?? 0
@@ -72,7 +72,7 @@ extension CategoricalDistribution {
     }
   }
 
-  /// The class in which the number `unit` of the whole falls.
+  /// The class for the fraction `unit` of the total weight.
   static func drawn(_ unit: Double, _ sums: [Double]) -> Int {
     let target = unit * (sums.last ?? 0)
     var (low, high) = (0, sums.count - 1)

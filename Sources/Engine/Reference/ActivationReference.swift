@@ -22,7 +22,7 @@ extension Activation: ReferenceFormula {
     ]
   }
 
-  /// One value per channel; a single value applies to all.
+  /// One value per channel; a single value applies to all channels.
   private func channelValues(
     _ weights: Weights?, _ channels: Int, _ field: String
   ) throws -> [Double] {

@@ -50,13 +50,13 @@ struct Moments {
 }
 
 extension ReferenceTensor {
-  /// H·W values of one channel of one item of the sequence and batch.
+  /// The H·W values of one channel of one item.
   func plane(item: Int, channel: Int) -> ArraySlice<Double> {
     let start = (item * channels + channel) * height * width
     return elements[start..<start + height * width]
   }
 
-  /// C·H·W values of one item of the sequence and batch.
+  /// The C·H·W values of one item.
   func item(_ index: Int) -> ArraySlice<Double> {
     let size = channels * height * width
     return elements[index * size..<(index + 1) * size]

@@ -39,7 +39,7 @@ extension SequenceRepeat: ReferenceFormula {
 }
 
 extension ReorganizeData: ReferenceFormula {
-  /// Channels as in TensorFlow's `space_to_depth` and `depth_to_space`, with the block position
+  /// Orders channels as TensorFlow's `space_to_depth` and `depth_to_space`, with the block position
   /// before the channel, (i · r + j) · C + c; `pixelShuffle` as in PyTorch, (c · r + i) · r + j.
   func referenceOutputs(_ inputs: [ReferenceTensor]) throws -> [ReferenceTensor] {
     let shape = try outputShape(inputs)

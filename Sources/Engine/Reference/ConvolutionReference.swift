@@ -51,7 +51,7 @@ extension Convolution: HalfSumLayer {
     return [output]
   }
 
-  /// Padding in rows above or columns to the left of the input.
+  /// Padding above or to the left of the input.
   ///
   /// A deconvolution with `outputShape` or with SAME padding is the transpose of the convolution
   /// from such an output to this input, as in TensorFlow's `conv2d_transpose`; its padding is
@@ -84,7 +84,7 @@ extension Convolution: HalfSumLayer {
   }
 }
 
-/// An element of the kernel along one axis, and the element of the input that it multiplies.
+/// An index in the kernel along one axis, and the index in the input that it multiplies.
 struct ConvolutionTap {
   let kernel: Int
   let input: Int

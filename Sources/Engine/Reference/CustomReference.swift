@@ -3,7 +3,7 @@ import CustomLayers
 import TensorCore
 
 extension Custom: ReferenceLayer {
-  /// The class's results, in single precision: a custom layer is its own reference.
+  /// The results of the class, in single precision: a custom layer is its own reference.
   func referenceOutputs(
     _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
   ) throws -> [ReferenceTensor] {
@@ -39,7 +39,7 @@ extension CustomLayerInstance {
     return outputs
   }
 
-  /// Opens the inputs, then the outputs, in nested closures, and calls the layer.
+  /// Accesses the inputs, then the outputs, in nested closures, and calls the layer.
   private func evaluate(
     _ inputs: ArraySlice<Tensor>, _ opened: [CustomLayerInput],
     _ outputs: inout [Tensor], _ index: Int, _ openedOutputs: [CustomLayerOutput]

@@ -1,8 +1,8 @@
 import CoreMLModel
 import TensorCore
 
-/// A reference implementation that is a function of the elements of all inputs at one position, to
-/// which they are broadcast.
+/// A reference implementation that is a function of the elements of all inputs at one position,
+/// after broadcasting.
 protocol CombinationReference: ReferenceFormula { func reference(_ values: [Double]) -> Double }
 
 extension CombinationReference {
@@ -36,7 +36,7 @@ extension Min: CombinationReference {
 }
 
 extension DotProduct: ReferenceFormula {
-  /// Σ a·b, with `cosineSimilarity` of the normalized vectors.
+  /// Σ a·b, of normalized vectors if `cosineSimilarity` is set.
   ///
   /// Squared lengths are at least 1e-12, as in the `l2_normalize` of Keras's backends, so that a
   /// zero vector gives 0.

@@ -1,12 +1,12 @@
 import CoreMLModel
 import TensorCore
 
-/// A layer with sums that devices may keep in half precision: of products in convolutions, inner
+/// A layer whose sums devices may keep in half precision: of products in convolutions, inner
 /// products, matrix products and gates, and of elements in averages.
 protocol HalfSumLayer: ReferenceLayer {}
 
-/// A sum in double precision, or one that is rounded to half precision after each addition, as fused
-/// multiply-adds of halves do.
+/// A sum in double precision, or one that is rounded to half precision after each addition, like
+/// fused multiply-adds of halves.
 struct ReferenceSum {
   private(set) var value: Double
   private let isHalf: Bool
@@ -26,7 +26,7 @@ struct ReferenceSum {
   mutating func add(_ terms: some Sequence<Double>) { for term in terms { add(term) } }
 }
 
-/// A layer whose sums are in half precision, as its formula.
+/// Computes a layer by its reference formula, with sums in half precision.
 private struct HalfSumOperation: NodeOperation {
   let layer: any HalfSumLayer
   let settings: ReferenceSettings
@@ -52,7 +52,7 @@ private struct HalfSumOperation: NodeOperation {
 }
 
 extension LayerLowering {
-  /// The layer as its formula, with sums in half precision.
+  /// Adds the layer as its reference formula, with sums in half precision.
   mutating func addHalfSums(_ parameters: any HalfSumLayer) throws -> [Graph.ValueID] {
     let shapes = inputShapes.map(\.dimensions)
     var settings = ReferenceSettings()

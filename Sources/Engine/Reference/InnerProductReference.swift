@@ -22,7 +22,7 @@ extension InnerProduct: HalfSumLayer {
 }
 
 extension ReferenceTensor {
-  /// The array rounded to 255 codes, of which the largest stands for the largest magnitude.
+  /// The array rounded to 255 codes, from −127 to 127 for the largest magnitude.
   var roundedToCodes: ReferenceTensor {
     let largest = elements.map(abs).max() ?? 0
     return largest == 0 ? self : mapped { rint(127 * $0 / largest) * largest / 127 }

@@ -2,7 +2,7 @@ import CoreMLModel
 import TensorCore
 
 extension UniDirectionalLSTM: HalfSumLayer {
-  /// Inputs x, h, c, outputs y, h, c.
+  /// Inputs: x, h, c. Outputs: y, h, c.
   func referenceOutputs(
     _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
   ) throws -> [ReferenceTensor] {
@@ -18,9 +18,9 @@ extension UniDirectionalLSTM: HalfSumLayer {
 }
 
 extension BiDirectionalLSTM: HalfSumLayer {
-  /// Inputs x, h, c and the backward layer's h, c; outputs y, h, c, h, c. At each time y holds the
-  /// forward output, then the backward output for the same time; without a sequence, the last of
-  /// each.
+  /// Inputs: x, h, c and the backward layer's h, c. Outputs: y, h, c, h, c. At each time, y
+  /// contains the forward output, then the backward output for the same time; without a sequence,
+  /// the last of each.
   func referenceOutputs(
     _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
   ) throws -> [ReferenceTensor] {
@@ -47,7 +47,7 @@ extension BiDirectionalLSTM: HalfSumLayer {
   }
 }
 
-/// One direction of a long short-term memory:
+/// One direction of an LSTM:
 ///
 ///     i = f(W·x + R·h + p ∘ c + b), f likewise, z = g(W·x + R·h + b)
 ///     c = c ∘ f + i ∘ z, or c ∘ (1 − i) + i ∘ z if the gates are coupled, clipped to ±threshold

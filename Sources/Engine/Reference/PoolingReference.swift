@@ -15,7 +15,7 @@ extension Pooling: HalfSumLayer {
         for x in columns[p.x].real { values.append(input[p.sequence, p.batch, p.channel, y, x]) }
       }
       switch type {
-      // Padding never wins; a window that holds only padding gives Caffe's lowest float.
+      // Padding is never the maximum; a window that is all padding gives Caffe's lowest float.
       case .max: return values.max() ?? -Double(Float.greatestFiniteMagnitude)
       case .average:
         let count =
@@ -30,16 +30,16 @@ extension Pooling: HalfSumLayer {
   }
 
   private struct Window {
-    /// The elements of the input in the window.
+    /// The input elements in the window.
     var real: Range<Int>
-    /// The same, including the padding that counts in the divisor of an average.
+    /// The window with the padding that counts in the divisor of an average.
     var padded: Range<Int>
   }
 
   /// The window of each output along an axis.
   ///
-  /// As in Caffe, where `includeLastPixel` comes from, a window that extends past the trailing
-  /// padding is cut there before averaging.
+  /// As in Caffe, the origin of `includeLastPixel`, a window that extends past the trailing padding
+  /// is cut there before averaging.
   private func windows(axis: Int, input: Int, output: Int) throws -> [Window] {
     if globalPooling { return [Window(real: 0..<input, padded: 0..<input)] }
     let sizes = try effectiveSizes()

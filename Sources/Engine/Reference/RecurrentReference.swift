@@ -2,7 +2,7 @@ import CoreMLModel
 import TensorCore
 
 extension SimpleRecurrent: HalfSumLayer {
-  /// Inputs x and h, outputs y and h.
+  /// Inputs: x and h. Outputs: y and h.
   func referenceOutputs(
     _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
   ) throws -> [ReferenceTensor] {
@@ -20,7 +20,7 @@ extension SimpleRecurrent: HalfSumLayer {
 }
 
 extension GRU: HalfSumLayer {
-  /// Inputs x and h, outputs y and h.
+  /// Inputs: x and h. Outputs: y and h.
   func referenceOutputs(
     _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
   ) throws -> [ReferenceTensor] {
@@ -85,8 +85,8 @@ func runRecurrence(
   return run
 }
 
-/// y, then the states h and c if the layer has such outputs. With `sequenceOutput` the steps are in
-/// processing order, so that reversed input gives reversed output, as with Keras's `go_backwards`.
+/// y, then the states h and c if the layer has such outputs. With `sequenceOutput`, the steps are
+/// in processing order, so reversed input gives reversed output, as with Keras's `go_backwards`.
 func recurrentOutputs(
   _ run: RecurrentRun, _ shapes: [[Int]], _ sequenceOutput: Bool
 ) -> [ReferenceTensor] {
@@ -97,7 +97,7 @@ func recurrentOutputs(
   }
 }
 
-/// The state of each batch item: from input `index`, or zeros.
+/// The state of each batch item: input `index`, or zeros if it is missing.
 func state(_ inputs: [ReferenceTensor], _ index: Int, _ size: Int) -> [[Double]] {
   (0..<inputs[0].batch).map { batch in
     index < inputs.count

@@ -2,8 +2,8 @@ import CoreMLModel
 import CustomLayers
 import TensorCore
 
-/// The reference implementation of one type of layer: its textbook formula in double precision, on
-/// dense row-major arrays. Tests compare the engine's kernels with it, and it is never optimized.
+/// The reference implementation of one layer type: its textbook formula in double precision, on
+/// dense row-major arrays. Tests compare the engine's kernels with it. It is never optimized.
 protocol ReferenceLayer: LayerParameters {
   /// The outputs for `inputs`.
   /// - Throws: `ModelError` if the inputs do not fit the parameters.
@@ -12,9 +12,9 @@ protocol ReferenceLayer: LayerParameters {
   ) throws -> [ReferenceTensor]
 }
 
-/// What the formulas need besides a layer's parameters.
+/// Settings for the formulas besides a layer's parameters.
 struct ReferenceSettings {
-  /// Whether `forgetBias` of an LSTM adds 1. The specification says so, but the reference Keras
+  /// Whether the `forgetBias` of an LSTM adds 1. The specification says so, but the reference Keras
   /// converter sets it although the stored bias includes the 1, so its files match Keras only if
   /// the field is ignored.
   var addsForgetBias = false
@@ -25,7 +25,7 @@ struct ReferenceSettings {
   /// The objects created from these classes.
   let instances = CustomLayerInstances()
   var layerIndex = 0
-  /// Decides the numbers of random layers, with how many runs of loops have begun.
+  /// Determines the numbers of random layers, together with the number of loop iterations started.
   var seed: UInt64 = 0
   var round = 0
 }

@@ -2,8 +2,8 @@ import CoreMLModel
 import CustomLayers
 import TensorCore
 
-/// A model, executed layer by layer in double precision on dense row-major arrays: the reference
-/// for the tests and for `diff --reference`.
+/// Executes a model layer by layer in double precision on dense row-major arrays: the reference for
+/// tests and for `diff --reference`.
 package struct ReferenceNetwork {
   private let network: NeuralNetwork
   private let layers: [PlacedLayer]
@@ -14,9 +14,9 @@ package struct ReferenceNetwork {
   private let halfSums: Set<String>
 
   /// - Parameters:
-  ///   - seed: decides the numbers of random layers.
-  ///   - halfSums: the first outputs of the layers whose sums are in half precision.
-  ///   - maxMemory: bytes that the blobs may take together; nil means the machine's memory.
+  ///   - seed: determines the numbers of random layers.
+  ///   - halfSums: the first outputs of the layers with sums in half precision.
+  ///   - maxMemory: bytes for all blobs together; nil means the machine's memory.
   /// - Throws: `ModelError` if the model is not a neural network, or has a layer of a later
   ///   specification version.
   package init(
@@ -48,14 +48,14 @@ package struct ReferenceNetwork {
     }
   }
 
-  /// The outputs for inputs with the network's shapes. Images are before preprocessing, with
+  /// The outputs for inputs with the network's shapes. Images are given before preprocessing, with
   /// channels in the order of their color space. A missing optional input is zero.
   /// - Parameter blobs: more blobs to return; nil returns all of them.
   package func predict(
     _ inputs: [String: ReferenceTensor], blobs: Set<String>? = []
   ) throws -> [String: ReferenceTensor] {
     var state = State(values: try preprocessed(inputs), wanted: blobs?.union(outputNames))
-    // What networks inside layers read stays to the end.
+    // Blobs that nested networks read are kept to the end.
     if layers.allSatisfy({ $0.networks.isEmpty }) {
       for (index, placed) in layers.enumerated() {
         for name in placed.layer.input { state.lastUse[name] = index }
@@ -64,7 +64,7 @@ package struct ReferenceNetwork {
     _ = try evaluate(layers, &state)
     let results =
       state.wanted.map { names in state.values.filter { names.contains($0.key) } } ?? state.values
-    // Core ML's arrays have axes.
+    // Core ML's arrays have at least one axis.
     return results.mapValues { $0.shape.isEmpty ? $0.reshaped([1]) : $0 }
   }
 
@@ -72,7 +72,7 @@ package struct ReferenceNetwork {
     var values: [String: ReferenceTensor]
     /// The blobs to return; nil for all.
     var wanted: Set<String>?
-    /// The places of the layers after which blobs are not needed.
+    /// The index of the last layer that needs each blob.
     var lastUse: [String: Int] = [:]
     var runs = LoopRuns()
   }

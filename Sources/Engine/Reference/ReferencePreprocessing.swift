@@ -2,8 +2,8 @@ import CoreMLModel
 import TensorCore
 
 extension NeuralNetworkPreprocessing {
-  /// The image as the first layer sees it, with channels in the order of its color space:
-  /// channelScale · x + bias of the channel's color, or x − mean.
+  /// The image that the first layer reads, with channels in the order of its color space:
+  /// channelScale · x + the bias of the channel's color, or x − mean.
   func referenceOutput(
     _ image: ReferenceTensor, _ colorSpace: ImageFeatureType.ColorSpace
   ) throws -> ReferenceTensor {

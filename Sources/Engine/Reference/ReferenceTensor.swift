@@ -1,7 +1,7 @@
 import CoreMLModel
 import TensorCore
 
-/// A dense row-major array of `Double` with any rank, also seen as `[Seq, Batch, C, H, W]`.
+/// A dense row-major array of `Double` of any rank, also seen as `[Seq, Batch, C, H, W]`.
 package struct ReferenceTensor: Sendable, Equatable {
   /// A position in a tensor.
   package struct Position: Sendable, Equatable {
@@ -81,7 +81,7 @@ package struct ReferenceTensor: Sendable, Equatable {
     elements[offset(Position(s, b, c, y, x))]
   }
 
-  /// The element at `p` after axes of size 1 are repeated.
+  /// The element at `p` after broadcasting axes of size 1.
   func broadcast(_ p: Position) -> Double {
     self[
       Position(

@@ -2,12 +2,12 @@ import CoreMLModel
 import TensorCore
 
 extension Upsample: ReferenceFormula {
-  /// The formulas of `LinearUpsampleMode` in the specification; nearest repeats each element.
+  /// The formulas of `LinearUpsampleMode` in the specification; `nearest` repeats each element.
   func referenceOutputs(_ inputs: [ReferenceTensor]) throws -> [ReferenceTensor] {
     let shape = try outputShape(inputs)
     let input = inputs[0]
     if mode == .nearest {
-      // Output i takes the input j for which j · out ≤ i · in < (j + 1) · out.
+      // Output i reads the input j for which j · out ≤ i · in < (j + 1) · out.
       func source(_ i: Int, _ size: Int, _ count: Int) -> Int {
         (0..<size).first { ($0 + 1) * count > i * size } ?? 0
       }
@@ -98,7 +98,7 @@ extension SamplingMethod {
       let spacing = max(1, x - 1) / count
       points = linspace(0.5 * spacing, 0.5 * spacing + (count - 1) * spacing, n)
     }
-    // x is less than 1 for a box that ends before it starts; its points run backwards.
+    // x is less than 1 for a box that ends before it starts; its points run backward.
     return points.map { min(max($0, min(x - 1, 0)), max(x - 1, 0)) }
   }
 }

@@ -3,15 +3,15 @@
   import KernelInterface
   import LibC
 
-  /// Pixels and terms whose parts are kept at a time: those of the pixels in the second-level cache,
-  /// and those of a panel of weights in the first. The order of the sums depends on the terms alone.
+  /// Pixels and runs of terms whose parts are kept at a time: those of pixels in the L2 cache,
+  /// those of a panel of weights in L1. The order of the sums depends only on the terms.
   private let mostPixels = 320
   private let mostRuns = 32
   private let pixelBytes = mostRuns / 2 * TILE_PARTS * 64
   private let panelBytes = mostRuns / 2 * TILE_PARTS * 2 * TILE_BYTES
   private let productBytes = 32 * 32 * 4
 
-  /// Each thread keeps its memory until it ends.
+  /// Each thread keeps its buffer until it ends.
   private let memoryKey: pthread_key_t = {
     var key = pthread_key_t()
     pthread_key_create(&key) { free($0) }
@@ -27,14 +27,14 @@
     return memory
   }
 
-  /// A convolution whose runs of inputs are whole vectors, by tiles of bf16 parts. Without tiles or
-  /// memory, it computes nothing and returns false.
+  /// Computes a convolution whose runs of inputs are whole vectors on tiles of bf16 parts. Without
+  /// tiles or memory, does nothing and returns false.
   func multiplyTiles(_ a: ConvolutionArguments, _ source: TileInput) -> Bool {
-    // `==` would share its witness with kernels of other instruction sets.
+    // `==` would share its witness table with kernels of other instruction sets.
     if case .none = a.tiles { return false }
     guard let memory = threadMemory() else { return false }
     let runs = source.runs &* source.run / lanes
-    // The last step may have one run alone.
+    // The last step may have a single run.
     withUnsafeTemporaryAllocation(of: Int.self, capacity: 2 &* runs &+ 2) { offsets in
       guard let inputs = offsets.baseAddress else { return }
       let weights = inputs + (runs &+ 1)
@@ -84,7 +84,7 @@
       products = (right + panelBytes).assumingMemoryBound(to: Float.self)
     }
 
-    /// Floats from the first pixel to another.
+    /// The offset of a pixel in floats.
     @inline(__always)
     private func offset(_ pixel: Int, column: Int, row: Int) -> Int {
       pixel / a.extent.width &* row &+ pixel % a.extent.width &* column
@@ -121,7 +121,7 @@
       }
     }
 
-    /// Adds the terms of some runs for some pixels and all panels.
+    /// Adds the terms of some runs, for a band of pixels and all panels.
     private func multiply(_ band: Range<Int>, _ part: Range<Int>) {
       let steps = (part.count &+ 1) / 2
       let groupBytes = steps &* 2 &* TILE_PARTS &* TILE_BYTES
@@ -184,8 +184,8 @@
       }
     }
 
-    /// Adds the products of some pixels to what the output has from the runs before these; after the
-    /// last, applies the epilogue.
+    /// Adds the products of some pixels to the output of the previous runs; after the last run,
+    /// applies the epilogue.
     @inline(__always)
     private func finish<let columns: Int>(
       _: Count<columns>, _ some: Range<Int>, _ part: Range<Int>, _ block: Int,
@@ -225,7 +225,7 @@
       }
     }
 
-    /// Computes a pixel whose sums are not finite, or too large for parts.
+    /// Computes a pixel by multiply-adds if its sums are not finite or too large for parts.
     @inline(never)
     private func multiplyAdds(
       _ pixel: Int, _ block: Int, _ blocks: Int, _ panel: UnsafePointer<Float>

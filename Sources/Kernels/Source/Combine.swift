@@ -157,7 +157,7 @@ private func fold<Body: PairBody>(_ a: CombiningArguments, _: Body.Type, divisor
   }
 }
 
-/// The result of `body` for a vector of each operand, starting at element `start`.
+/// Writes the result of `body` for each vector of the operands, from element `start` on.
 @inline(__always)
 private func each(
   _ a: CombiningArguments, from start: Int = 0, _ body: ((Int) -> Vector) -> Vector

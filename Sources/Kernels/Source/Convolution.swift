@@ -84,7 +84,7 @@ extension Table {
   }
 }
 
-/// Prefetches what the next row of pixels reads in addition to the row that starts at `input`.
+/// Prefetches the inputs of the next row of pixels that the row starting at `input` does not read.
 @inline(never)
 private func fetchNextRow(_ a: ConvolutionArguments, _ input: UnsafePointer<Float>) {
   let columns =
@@ -102,9 +102,9 @@ private func fetchNextRow(_ a: ConvolutionArguments, _ input: UnsafePointer<Floa
   }
 }
 
-/// The number of input blocks to sum at a time, so that their weights stay in the L2 cache from one
-/// tile to the next, along with those prefetched for later. It must depend only on the weights,
-/// because sums are rounded at the boundaries of pieces.
+/// The number of input blocks to sum at a time, so that their weights stay in the L2 cache for all
+/// tiles, along with the weights prefetched for later. It must depend only on the weights, because
+/// sums are rounded between pieces.
 @inline(__always)
 private func inputPiece(_ a: ConvolutionArguments, blockFloats: Int) -> Int {
   let most = 32 << 10

@@ -52,7 +52,7 @@ func accumulate<let rows: Int, let columns: Int, let steps: Int>(
   }
 }
 
-/// Prefetches weights several steps ahead: for every tile they stream from a farther cache.
+/// Prefetches weights several steps ahead: each tile streams them from the L2 cache or beyond.
 @inline(__always)
 private func prefetchWeights(_ weights: UnsafePointer<Float>, columns: Int) {
   let ahead = weights + 48 &* columns &* lanes
@@ -63,8 +63,8 @@ private func prefetchWeights(_ weights: UnsafePointer<Float>, columns: Int) {
   }
 }
 
-/// Long sums in parts: the rounding error of n terms summed in sequence grows with √n, while that
-/// of short parts hardly grows.
+/// Sums in parts: the rounding error of n terms summed in sequence grows with √n, so short parts
+/// keep it small.
 private struct PartialSums<let rows: Int, let columns: Int> {
   private var total: Tile<rows, columns> = zeros()
   private var isEmpty = true
@@ -77,8 +77,8 @@ private struct PartialSums<let rows: Int, let columns: Int> {
     room = capacity
   }
 
-  /// Call before adding `terms` more terms to `tile`: if the part is full, moves its sum to the
-  /// total.
+  /// Must be called before `terms` more terms are added to `tile`: if the part is full, moves its
+  /// sum to the total.
   @inline(__always)
   mutating func makeRoom(_ tile: inout Tile<rows, columns>, for terms: Int) {
     room &-= terms
@@ -107,7 +107,7 @@ private struct PartialSums<let rows: Int, let columns: Int> {
 
 /// Layout of the inputs that a tile sums.
 struct TileInput {
-  /// Adjacent inputs that are summed in one loop.
+  /// Number of adjacent inputs that are summed in one loop.
   var run: Int
   var runsPerRow: Int
   var runStride: Int
@@ -115,10 +115,10 @@ struct TileInput {
   var rowStride: Int
   var blocks: Int
   var blockStride: Int
-  /// Terms in a part of a sum. Winograd's algorithm amplifies rounding errors, so it has the
-  /// shortest parts.
+  /// Number of terms in a part of a sum; smallest for Winograd's algorithm, which amplifies
+  /// rounding errors.
   var partLength = 32
-  /// Whether to prefetch the input of the tile to the right, because it is far away in memory.
+  /// Whether to prefetch the input of the tile to the right, which is far away in memory.
   var fetchesNext = false
 
   var runs: Int { blocks &* rows &* runsPerRow }
@@ -131,13 +131,13 @@ struct TileOutput {
   var accumulates: Bool
 }
 
-/// Prefetches what the end of a tile adds and overwrites.
+/// Prefetches the memory that the end of a tile reads or overwrites.
 @inline(__always)
 private func fetchTargets<let rows: Int, let columns: Int>(
   _: Count<columns>, _ offsets: TileOffsets<rows>, output: UnsafeMutablePointer<Float>,
   target: TileOutput, residual: UnsafePointer<Float>?
 ) {
-  // Narrower vectors are stored slowly enough without it.
+  // Narrower vectors are stored slowly enough without prefetching.
   #if KERNELS_AVX512
     for r in 0..<rows {
       for c in 0..<columns {
@@ -158,7 +158,7 @@ private var blocksPerLine: Int {
   @inline(__always) get { lineFloats / channelBlock }
 }
 
-/// What all tiles of a run of pixels share. `channel` is the first output channel.
+/// The arguments that all tiles of a run of pixels share. `channel` is the first output channel.
 struct TileTask {
   var input: UnsafePointer<Float>
   var source: TileInput
@@ -171,7 +171,7 @@ struct TileTask {
   var epilogue = Epilogue()
 }
 
-/// Computes one tile: start, sum, epilogue, store.
+/// Computes one tile: initializes it, sums, applies the epilogue and stores the result.
 @inline(__always)
 func computeTile<let rows: Int, let columns: Int, let steps: Int>(
   _ count: Count<columns>, _ steps: Count<steps>, _ task: TileTask, _ offsets: TileOffsets<rows>,

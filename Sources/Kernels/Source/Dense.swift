@@ -17,9 +17,9 @@ extension Table {
 }
 
 extension DenseArguments {
-  /// Whether rows of 24 bits are read one after the other: a single stream is read at the memory's
-  /// full speed, four short ones side by side are not. The input of longer rows leaves the L1 cache,
-  /// so four rows share it.
+  /// Whether 24-bit rows are read one after the other: memory delivers a single stream at full
+  /// speed, but not four short ones side by side. The input of longer rows leaves the L1 cache, so
+  /// four rows share it.
   fileprivate var isSingleStream: Bool {
     if case .fixed = weights.format { columns <= 2048 } else { false }
   }
@@ -29,7 +29,7 @@ extension DenseArguments {
     case .float32, .float16, .linear(8, _, _), .fixed: true
     case .linear(let bits, _, _), .table(let bits, _):
       #if KERNELS_AVX512 || KERNELS_AVX2
-        // Rows start at a byte.
+        // Rows start at byte boundaries.
         bits < 8 && 8 % bits == 0 && weights.first &* bits & 7 == 0
           && weights.stride &* bits & 7 == 0
       #else
@@ -177,8 +177,8 @@ extension DenseArguments {
     }
   }
 
-  /// Prefetches ahead of column `k` of one of the rows that are summed together: from that row
-  /// itself or, near its end, from the corresponding row of the next group.
+  /// Prefetches ahead of column `k` of one of the rows that are summed together: from that row or,
+  /// near its end, from its counterpart in the next group.
   @inline(__always)
   fileprivate func fetchAhead(_ row: Int, bits: Int, rows: Int, column k: Int) {
     let distance = 2048 &* 8 / bits
@@ -187,7 +187,7 @@ extension DenseArguments {
     vector_prefetch(weights.base + ((row &+ ahead) &* bits) &>> 3)
   }
 
-  /// The format from which a row is expanded; nil if it is not compressed.
+  /// The format from which to expand a row; nil if it is not compressed.
   @inline(__always)
   fileprivate func compressedFormat(row: Int) -> CompressedFormat? {
     switch weights.format {
@@ -200,7 +200,7 @@ extension DenseArguments {
   }
 }
 
-/// The sums of `rows` rows for `vectors` input vectors, while columns are being added.
+/// The partial sums of `rows` rows for `vectors` input vectors.
 private struct RowSums<let rows: Int, let vectors: Int> {
   private var even: Tile<rows, vectors> = zeros()
   private var odd: Tile<rows, vectors> = zeros()
@@ -209,9 +209,9 @@ private struct RowSums<let rows: Int, let vectors: Int> {
   init() {}
 
   /// - Parameters:
-  ///   - fetch: prefetches what a row needs soon, for a column.
-  ///   - whole: a vector of a row's weights, from a column on.
-  ///   - tail: the same for fewer columns, padded with zeros.
+  ///   - fetch: prefetches for a row, given the column.
+  ///   - whole: loads a vector of a row's weights, starting at a column.
+  ///   - tail: the same for fewer columns, with zeros in the other lanes.
   @inline(__always)
   mutating func add(
     _ x: InputView, _ range: Range<Int>, whole: (Int, Int) -> Vector,
@@ -259,16 +259,15 @@ private struct RowSums<let rows: Int, let vectors: Int> {
     }
   }
 
-  /// Adds rows of codes starting at `w`, a block at a time, like `add` with the floats that the
-  /// codes represent.
+  /// Adds rows of codes starting at `w`, block by block, like `add` of the floats that they encode.
   @inline(__always)
   mutating func addFixed(
     _ a: DenseArguments, _ x: InputView, _ w: UnsafeRawPointer, _ scale: InlineArray<rows, Vector>
   ) {
     let rowBytes = a.weights.stride &* FixedRow.bytesPerColumn
     let block = FixedRow.blockColumns
-    // Prefetches lines at the same distance ahead in all rows; past their ends, in the rows that
-    // come next. The processor does so by itself for a single row.
+    // Prefetches lines at the same distance ahead in all rows; near their ends, in the next rows.
+    // The processor prefetches a single row by itself.
     let distance = 11 &* block &* FixedRow.bytesPerColumn
     var first = 0
     while first &+ block <= a.columns {
@@ -314,8 +313,7 @@ private struct RowSums<let rows: Int, let vectors: Int> {
 
 #if KERNELS_AVX512 || KERNELS_AVX2
   extension RowSums {
-    /// Expands codes of 1, 2 or 4 bits by a table in registers, which is also used for linear
-    /// codes.
+    /// Expands codes of 1, 2 or 4 bits by a table in registers, which also serves linear codes.
     @inline(__always)
     fileprivate mutating func add<let bits: Int>(
       _: Count<bits>, _ a: DenseArguments, _ tile: DenseTile

@@ -2,7 +2,7 @@ import CVector
 
 // The polynomials come from Tests/Tools/function_polynomials.py.
 
-/// `x + x · P(x²)` near zero, `1 - exp(P(x))` beyond.
+/// `x + x · P(x²)` near zero, `1 - exp(P(x))` elsewhere.
 enum ErrorFunction: PlainBody {
   @inline(__always)
   static func value(_ x: Vector) -> Vector {
@@ -26,9 +26,8 @@ enum ErrorFunction: PlainBody {
   }
 }
 
-/// `max(x, 0) - |x| · Q(|x|)`, where `Q` is the tail of the normal distribution: `exp(-x²/2)`
-/// times a factor, which is a polynomial in `|x|` near zero, and `1/|x|` times one in
-/// `1 / (|x| + 2)` beyond.
+/// `max(x, 0) - |x| · Q(|x|)`, where `Q` is the tail of the normal distribution: `exp(-x²/2)` times
+/// a polynomial in `|x|` near zero, or times `1/|x|` and a polynomial in `1 / (|x| + 2)` elsewhere.
 enum Gelu: PlainBody {
   @inline(__always)
   static func value(_ x: Vector) -> Vector {
@@ -54,8 +53,8 @@ enum Gelu: PlainBody {
     let constant = select(isNear, splat(0.5), splat(3.989_539_1e-1))
     let factor = multiplyAdd(argument, slope, constant)
     var rest = multiplyAdd(argument, slope, constant - factor)
-    // t · sum is 1 but for the quotient's rounding error, sum − 2 is a but for the sum's; the far
-    // factor's derivative is near −½.
+    // `t · sum` differs from 1 by the quotient's rounding error and `sum − 2` from `a` by the
+    // sum's; the derivative of the factor far from zero is near −½.
     let error = multiplyAdd(t, a - (sum - splat(2)), multiplyAdd(t, sum, splat(-1)))
     rest += select(isNear, .zero, t * splat(0.5) * error)
 
@@ -111,7 +110,7 @@ enum Mish: PlainBody {
     let below = multiplyAdd(product, n, lost + lost) + (product + product)
     let numerator = select(isBelow, below, limited * splat(-2))
     let quotient = numerator / multiplyAdd(n, n + splat(2), splat(2))
-    // The sum of a negative zero and a zero would lose the sign.
+    // Adding a zero to a negative zero would lose the sign.
     let above = float(bits(x + quotient) | (bits(x) & splat(Int32.min)))
     let value = select(isBelow, quotient * splat(0x1p-40), above)
     // -∞ · 0 is NaN.

@@ -1,6 +1,6 @@
 import CVector
 
-/// `x = n · log 2 + r` with `|r| <= log 2 / 2`: `r` and `n`.
+/// `r` and `n` with `x = n · log 2 + r` and `|r| <= log 2 / 2`.
 /// Precondition: `|x| < 2^21`.
 @inline(__always)
 func reduceExponent(_ x: Vector) -> (remainder: Vector, n: IntegerVector) {
@@ -10,12 +10,12 @@ func reduceExponent(_ x: Vector) -> (remainder: Vector, n: IntegerVector) {
   return (r[0], n[0])
 }
 
-/// The same for several vectors, which are replaced by the remainders.
+/// `reduceExponent` for several vectors, which are replaced by the remainders.
 @inline(__always)
 func reduceExponents<let vectors: Int>(
   _ x: inout InlineArray<vectors, Vector>, _ integers: inout InlineArray<vectors, IntegerVector>
 ) {
-  // Adding 1.5 · 2^23 rounds to an integer, which is then in the low bits.
+  // Adding 1.5 · 2^23 rounds to an integer and leaves it in the low bits.
   let magic = splat(0x1.8p23)
   var n = x
   for v in 0..<vectors { n[v] = multiplyAdd(x[v], splat(1.442_695_04), magic) }
@@ -32,15 +32,14 @@ func powerOfTwo(_ n: IntegerVector) -> Vector {
   float(shiftLeft(n &+ splat(Int32(127)), 23))
 }
 
-/// `(exp(r) - 1 - r) / r²` for `|r| <= log 2 / 2`, accurate enough for `exp(r)` within
-/// 0.06 ULP: the minimax polynomial, whose coefficients were rounded one after the other from the
-/// lowest.
+/// `(exp(r) - 1 - r) / r²` for `|r| <= log 2 / 2`, accurate enough for `exp(r)` within 0.06 ULP:
+/// the minimax polynomial, with coefficients rounded one after the other, lowest first.
 @inline(__always)
 func exponentialTail(_ r: Vector) -> Vector {
   exponentialTails(InlineArray<1, Vector>(repeating: r))[0]
 }
 
-/// The same for several vectors.
+/// `exponentialTail` of several vectors.
 @inline(__always)
 func exponentialTails<let vectors: Int>(
   _ r: InlineArray<vectors, Vector>
@@ -116,8 +115,8 @@ func powerOfTwo(_ r: Vector, _ n: IntegerVector) -> Vector {
   return p * powerOfTwo(half) * powerOfTwo(n &- half)
 }
 
-/// `x = n · log 2 + r` with `|r| <= log 2 / 2`, for a double, so that `exp(r)` is exact
-/// to float precision.
+/// `r` and `n` with `x = n · log 2 + r` and `|r| <= log 2 / 2`, for a double, so that `exp(r)` is
+/// exact to float precision.
 @inline(__always)
 func reduceExponent(_ x: DoubleVector) -> (remainder: Vector, n: IntegerVector) {
   let n = nearest(x, times: 1.442_695_040_888_963_4)

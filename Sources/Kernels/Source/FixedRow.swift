@@ -1,7 +1,7 @@
 import CVector
 import KernelInterface
 
-/// The positions of the codes from column `k` on in a `FixedRow`: their high and low parts.
+/// The addresses of the codes from column `k` on in a `FixedRow`: their high and low bits.
 @inline(__always)
 func fixedAddresses(
   _ row: UnsafeRawPointer, _ k: Int
@@ -22,8 +22,8 @@ extension Table {
   package static func packFixedRow(
     _ source: UnsafeRawPointer, columns: Int, to packed: UnsafeMutableRawPointer
   ) -> FixedRowSummary {
-    // The bits of magnitudes are ordered like the magnitudes, with infinity above all numbers and
-    // NaN above infinity.
+    // The bit patterns of magnitudes are ordered like the magnitudes, with infinity above all
+    // numbers and NaN above infinity.
     let largest = largestMagnitude(source, columns).bitPattern
     let padded = FixedRow.paddedColumns(columns)
     if largest == 0 {
@@ -60,7 +60,7 @@ extension Table {
   }
 }
 
-/// NaN if any of the values is NaN.
+/// The largest magnitude; NaN if any of the values is NaN.
 @inline(__always)
 private func largestMagnitude(_ source: UnsafeRawPointer, _ columns: Int) -> Float {
   var largest = IntegerVector.zero
@@ -79,7 +79,7 @@ private func largestMagnitude(_ source: UnsafeRawPointer, _ columns: Int) -> Flo
   return Float(bitPattern: UInt32(bitPattern: result))
 }
 
-/// The integers nearest to the values times `inverse`, ties to even; −2²³ ..< 2²³.
+/// The values times `inverse`, rounded to the nearest integers, ties to even, in −2²³ ..< 2²³.
 @inline(__always)
 private func fixedCodes(
   _ source: UnsafeRawPointer, _ columns: Int, _ k: Int, _ inverse: Vector

@@ -40,7 +40,7 @@ enum Product: Fold {
   static func combine(_ a: Vector, _ b: Vector) -> Vector { a * b }
 }
 
-/// NaN if any value is NaN.
+/// The maximum; NaN if any value is NaN.
 enum Largest: Fold {
   static var neutral: Float { -.infinity }
   @inline(__always)
@@ -49,7 +49,7 @@ enum Largest: Fold {
   }
 }
 
-/// NaN if any value is NaN.
+/// The minimum; NaN if any value is NaN.
 enum Smallest: Fold {
   static var neutral: Float { .infinity }
   @inline(__always)

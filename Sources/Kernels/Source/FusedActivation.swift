@@ -2,8 +2,8 @@ import KernelInterface
 
 /// Applies a fused activation to a tile whose channels start at `channel`.
 ///
-/// The loops are inside the cases, where they are short enough to be fully unrolled; otherwise the
-/// tile would not stay in registers.
+/// The loops are inside the cases, which keeps them short enough to be unrolled; otherwise the tile
+/// would not stay in registers.
 @inline(__always)
 func activate<let rows: Int, let columns: Int>(
   _ tile: inout Tile<rows, columns>, _ activation: FusedActivation, channel: Int

@@ -30,11 +30,11 @@ enum HyperbolicCosine: PlainBody {
   }
 }
 
-/// Beyond this, `asinh(x)` and `acosh(x)` are `log(2 · x)`, and the square of `x` may be
+/// Beyond this limit, `asinh(x)` and `acosh(x)` equal `log(2 · x)`, and the square of `x` may be
 /// infinite.
 private let areaLimit: Float = 0x1p30
 
-/// `log(1 + y)`, or `log(2 · x)` if `x` is large; infinity and NaN are unchanged.
+/// `log(1 + y)`, or `log(2 · x)` if `x` is large; preserves infinity and NaN.
 @inline(__always)
 private func areaLogarithm(_ y: Vector, _ x: Vector) -> Vector {
   let isLarge = x .> splat(areaLimit)

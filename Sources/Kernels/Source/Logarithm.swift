@@ -1,7 +1,7 @@
 import CVector
 
-/// `x = 2^e · (1 + f)` with `√½ <= 1 + f < √2`, for normal numbers: `f` and `e`, and `2^-e`, which is
-/// zero for `e > 126`.
+/// `f`, `e` and `2^-e` with `x = 2^e · (1 + f)` and `√½ <= 1 + f < √2`, for normal numbers; `2^-e`
+/// is zero for `e > 126`.
 @inline(__always)
 func splitNormal(_ x: Vector) -> (f: Vector, exponent: IntegerVector, inverse: Vector) {
   let offset = bits(x) &- splat(Int32(0x3f35_04f3))
@@ -10,7 +10,7 @@ func splitNormal(_ x: Vector) -> (f: Vector, exponent: IntegerVector, inverse: V
   return (float(bits(x) &- shifted) - splat(1), shiftRight(offset, 23), float(inverse))
 }
 
-/// The same, also for subnormal arguments.
+/// `splitNormal` extended to subnormal numbers, without `2^-e`.
 @inline(__always)
 func splitExponent(_ x: Vector) -> (f: Vector, exponent: Vector) {
   let small = x .< splat(0x1p-126)
@@ -34,7 +34,7 @@ func logarithm(_ f: Vector, _ n: Vector, rest: Vector = .zero) -> Vector {
   return multiplyAdd(n, splat(0x1.63p-1), f + tail)
 }
 
-/// `log(x)` within 2 ULP, including subnormal arguments: -∞ at zero, NaN below.
+/// `log(x)` within 2 ULP, including subnormal arguments: -∞ at zero, NaN for negative numbers.
 @inline(__always)
 func logarithm(_ x: Vector) -> Vector {
   let (f, n) = splitExponent(x)
@@ -50,7 +50,7 @@ func logarithm(onePlus x: Vector, twos: Vector = .zero) -> Vector {
   // Exact up to 2²⁴; beyond that it does not matter.
   let lost = x - (sum - splat(1))
   let (f, n, inverse) = splitNormal(sum)
-  // The rounding error divided by 1 + f, accurately enough.
+  // The rounding error divided by 1 + f, to sufficient accuracy.
   let scaled = lost * inverse
   return logarithm(f, vector_from_int(n) + twos, rest: multiplyAdd(scaled, f * f - f, scaled))
 }
@@ -59,7 +59,7 @@ enum LogarithmOnePlus: PlainBody {
   @inline(__always)
   static func value(_ x: Vector) -> Vector {
     let value = logarithm(onePlus: x)
-    // A negative zero, infinity and NaN are unchanged.
+    // Negative zero, infinity and NaN are preserved.
     let special = select(
       x .< splat(-1), splat(.nan), select(x .== splat(-1), splat(-.infinity), x))
     let isOrdinary =

@@ -45,7 +45,7 @@ private func blockedPieceInput(
   }
 }
 
-/// Number of columns whose rows are transformed at a time, and of the tiles that start in them.
+/// Number of columns to transform vertically at a time, and of the tiles that start in them.
 private typealias ColumnBuffer = InlineArray<320, Float>
 private var bufferColumns: Int {
   @inline(__always) get { 64 }
@@ -54,7 +54,7 @@ private var bufferTiles: Int {
   @inline(__always) get { 20 }
 }
 
-/// Transforms the columns in vectors of neighbors, then the rows tile by tile.
+/// Transforms columns in vectors of adjacent ones, then the rows of each tile.
 @inline(never)
 private func planarPieceInput(
   tiles: Int, rows height: Int, width: Int, _ a: InputTransformArguments

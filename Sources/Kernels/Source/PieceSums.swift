@@ -22,7 +22,7 @@ extension Table {
 }
 
 extension Table {
-  /// Computes as many tiles at once as have their channels in one vector.
+  /// Computes as many tiles at a time as fit with their channels into one vector.
   @inline(never)
   package static func pieceSumOutput(_ a: PieceOutput) {
     let rows = min(3, a.extent.rows)

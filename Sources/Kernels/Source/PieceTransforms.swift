@@ -33,7 +33,7 @@ enum PieceTransform: TileTransform {
   }
 }
 
-/// `Aᵀ m A`, [column][row], for a tile whose points are `stride` apart.
+/// `Aᵀ m A` as `[column][row]`, for a tile whose points are `stride` apart.
 @inline(__always)
 func pieceOutputTile(
   _ m: UnsafePointer<Float>, stride: Int

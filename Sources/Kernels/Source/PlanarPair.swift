@@ -114,7 +114,7 @@ private func planarPairTile<let outputs: Int, let columns: Int>(
     let line = row + o &* a.output.strides.block
     for c in 0..<columns { write(tile[o][c], line + c &* lanes, used: used) }
   }
-  // A condition for each channel and row would take a quarter of the instructions of a tile.
+  // Testing each channel and row would take a quarter of a tile's instructions.
   if present >= outputs && a.extent.rows > 1 {
     for o in 0..<outputs {
       writeRow(sums.upper, o, target)

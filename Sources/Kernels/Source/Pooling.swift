@@ -66,7 +66,7 @@ private func fold<F: Fold>(
   }
 }
 
-/// Output pixels computed at once; a single one would be slow because of latency.
+/// Number of output pixels computed at once; a single one would be slow because of latency.
 private typealias PoolingTile = Count<8>
 
 /// A tile's windows: the rows, the columns of the first one, and the distance to the next one, 1 or 2.
@@ -76,8 +76,8 @@ private struct RegularWindow {
   var step: Int
 }
 
-/// The windows of the tile that starts at output column `x`, if they all have the same width and
-/// distance. Common distances are compile-time constants, because there are too few registers for
+/// The windows of the tile that starts at output column `x`, if all have the same width and
+/// spacing. Common spacings are compile-time constants, because there are too few registers for
 /// addresses.
 @inline(__always)
 private func regularWindow(_ a: PoolingArguments, _ rows: Range<Int>, _ x: Int) -> RegularWindow? {
@@ -97,7 +97,7 @@ private func regularWindow(_ a: PoolingArguments, _ rows: Range<Int>, _ x: Int) 
   return RegularWindow(rows: rows, columns: Int(start)..<Int(end), step: Int(step))
 }
 
-/// Folds without the final step.
+/// Folds windows without the final step.
 @inline(__always)
 private func poolTile<F: Fold, let step: Int>(
   _ a: PoolingArguments, _: F.Type, _ window: RegularWindow, _: Count<step>,

@@ -1,7 +1,7 @@
 import CVector
 import KernelInterface
 
-/// `x^α`, by products and roots for the exponents common in networks.
+/// `x^α`, by products and roots for exponents that are common in networks.
 @inline(never)
 func raise(_ a: UnaryArguments) {
   if a.parameters.channelAlpha == nil {
@@ -21,7 +21,7 @@ func raise(_ a: UnaryArguments) {
   map(a, Power.self)
 }
 
-/// `x^½` as computed by `pow`: positive for a negative zero, infinite for either infinity.
+/// `x^½` like `pow`: positive for a negative zero, infinite for either infinity.
 @inline(__always)
 private func root(_ x: Vector) -> Vector {
   select(x .== splat(-.infinity), splat(.infinity), squareRoot(x + splat(0)))
@@ -120,7 +120,7 @@ func power(_ x: Vector, _ y: Vector) -> Vector {
   n = select(a .== splat(.infinity), a, n)
   var result = raised(vector_limit_double(logarithmOfTwo(f, n) * vector_to_double(y), 200))
 
-  // Below zero: odd powers are negative, and noninteger ones are NaN.
+  // For negative bases, odd powers are negative and noninteger ones NaN.
   let isWhole = Nearest.value(y) .== y
   let half = y * splat(0.5)
   let isOdd = isWhole .& (Nearest.value(half) .!= half)

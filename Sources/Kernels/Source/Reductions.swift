@@ -1,7 +1,7 @@
 import KernelInterface
 
 extension Table {
-  /// Four vectors are accumulated in parallel and then combined by halves.
+  /// Accumulates four vectors in parallel, then combines them by halves.
   @inline(never)
   package static func reduce(_ function: Reduction, _ input: UnsafePointer<Float>, count: Int)
     -> Float
@@ -41,7 +41,7 @@ private func reduced<F: Fold>(
 }
 
 extension Table {
-  /// Even and odd pixels are accumulated separately.
+  /// Accumulates even and odd pixels separately.
   @inline(never)
   package static func reduceBlock(
     _ function: Reduction, _ input: UnsafePointer<Float>, pixels: Int,

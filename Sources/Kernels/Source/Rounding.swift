@@ -1,7 +1,7 @@
 import CVector
 import LibC
 
-/// Beyond this, every float is an integer.
+/// From here on, every float is an integer.
 private let wholeLimit: Float = 0x1p23
 
 enum Nearest: PlainBody {
@@ -49,7 +49,7 @@ private func isOpposite(_ rest: Vector, _ divisor: Vector) -> Mask {
   (rest .!= .zero) .& (bits(rest) ^ bits(divisor) .< IntegerVector.zero)
 }
 
-/// `⌊a / b⌋`; corrects a quotient that was rounded up to an integer.
+/// `⌊a / b⌋`; corrects quotients that were rounded up to an integer.
 @inline(__always)
 func floorDivide(_ a: Vector, _ b: Vector) -> Vector {
   let quotient = a / b

@@ -1,7 +1,7 @@
 import KernelInterface
 
-/// Vectors of columns that are summed together: enough chains of sums to keep the processor busy,
-/// each of which waits only for its previous step.
+/// Number of vectors of columns that are summed together: enough independent chains of sums to keep
+/// the processor busy.
 #if KERNELS_AVX512
   private typealias Columns = Count<4>
 #else
@@ -39,7 +39,7 @@ extension RowCombination {
     for v in 0..<vectors { store(sums[v], target + v &* lanes) }
   }
 
-  /// Fewer columns than a vector has lanes.
+  /// Sums fewer columns than a vector has lanes.
   @inline(__always)
   fileprivate func sumRest(from column: Int) {
     let rest = columns &- column

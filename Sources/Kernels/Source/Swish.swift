@@ -10,7 +10,7 @@ func swish(_ x: Vector, _ alpha: Vector) -> Vector {
   swish(InlineArray<1, Vector>(repeating: x), alpha)[0]
 }
 
-/// The same for several vectors, interleaved step by step to hide the latency of the steps.
+/// The same for several vectors, interleaved step by step to hide latency.
 @inline(__always)
 private func swish<let vectors: Int>(
   _ x: InlineArray<vectors, Vector>, _ alpha: Vector
@@ -24,8 +24,8 @@ private func swish<let vectors: Int>(
   reduceExponents(&r, &n)
   var p = exponentialTails(r)
   for v in 0..<vectors { p[v] = multiplyAdd(p[v], r[v] * r[v], r[v]) }
-  // Twice exp(r), so that half of 2ⁿ is a finite float for n = 128 too. Their product is exact or
-  // infinite, so it can be added to 1 in one step.
+  // Twice exp(r), so that half of 2ⁿ is finite even for n = 128. Their product is exact or
+  // infinite, so a multiply-add can add the 1.
   for v in 0..<vectors { p[v] = multiplyAdd(p[v], splat(2), splat(2)) }
   for v in 0..<vectors { p[v] = multiplyAdd(p[v], powerOfTwo(n[v] &- splat(Int32(1))), splat(1)) }
   for v in 0..<vectors { p[v] = x[v] / p[v] }

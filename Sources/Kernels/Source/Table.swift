@@ -1,6 +1,6 @@
 import KernelInterface
 
-/// The kernels of this module's instruction set. Nothing else is visible outside the module.
+/// The kernels of this module's instruction set: its only declaration visible outside the module.
 package enum Table: KernelTable {
   package static var channelBlock: Int {
     @inline(__always) get {

@@ -5,15 +5,15 @@ var panelVectors: Int {
   @inline(__always) get { 2 }
 }
 
-/// Terms between two jumps, if runs consist of as many: the end of a loop over a short run would be
-/// mispredicted.
+/// Number of terms per iteration if run lengths are multiples of it: the exit from a short loop
+/// would be mispredicted.
 #if KERNELS_AVX512 || KERNELS_AVX2
   private typealias Unrolled = Count<8>
 #else
   private typealias Unrolled = Count<1>
 #endif
 
-/// Whether `vectors` vectors fill a panel, as each block does that has several.
+/// Whether `vectors` vectors make a full panel.
 @inline(__always)
 private func fillPanel(_ vectors: Int) -> Bool {
   vectorsPerBlock == panelVectors || vectors == panelVectors
@@ -30,7 +30,7 @@ extension TileInput {
   }
 }
 
-/// Computes all pixels and `vectors` (1 or 2) vectors, in tiles whose sizes differ by at most 1.
+/// Computes all pixels for `vectors` (1 or 2) vectors, in tiles whose sizes differ by at most 1.
 @inline(never)
 func computeTiles(_ pixels: PixelRows, vectors: Int, _ task: TileTask, ahead: inout TilesAhead) {
   let tiles = pixels.tiles

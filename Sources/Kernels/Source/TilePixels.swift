@@ -21,8 +21,8 @@ struct PixelRows {
   var tiles: Int { (count &+ Table.pixelTile &- 1) / Table.pixelTile }
 }
 
-/// Whether a tile can contain pixels of several rows. Large tiles have more pixels than there are
-/// registers for addresses, but they are wide enough for the rows of common feature maps.
+/// Whether a tile can contain pixels of several rows. The largest tiles have too many pixels for
+/// the address registers, but they fit the rows of common feature maps.
 var tilesCrossRows: Bool {
   @inline(__always) get {
     #if KERNELS_AVX512
@@ -33,7 +33,7 @@ var tilesCrossRows: Bool {
   }
 }
 
-/// The location of the next pixel.
+/// Iterates over the locations of pixels.
 struct TileWalk {
   fileprivate let pixels: PixelRows
   private var column = 0
@@ -78,7 +78,7 @@ struct TileWalk {
   }
 }
 
-/// The locations of a tile's pixels, as offsets in floats from the first pixel of all.
+/// The locations of a tile's pixels, as offsets in floats from the very first pixel.
 struct TileOffsets<let rows: Int> {
   #if KERNELS_AVX512
     private let first: TileWalk
@@ -115,7 +115,7 @@ struct TileOffsets<let rows: Int> {
   #endif
 }
 
-/// The inputs of a tile's pixels, each with an address in a register if there are enough registers.
+/// The inputs of a tile's pixels, each with its own address register if there are enough.
 struct TileInputs<let rows: Int> {
   private let step: Int
   #if KERNELS_AVX512
@@ -155,9 +155,9 @@ struct TileInputs<let rows: Int> {
 }
 
 #if KERNELS_AVX512
-  /// The inputs of up to 15 pixels from some term on: three addresses and four distances, which
-  /// addressing modes add. The compiler would keep an address of each pixel for the whole loop, most
-  /// of them on the stack.
+  /// The inputs of up to 15 pixels, starting at some term: three addresses and four distances,
+  /// which addressing modes add. The compiler would keep an address per pixel for the whole loop,
+  /// mostly on the stack.
   struct TileTerms {
     private let first, second, third: UnsafePointer<Float>
     private let step, triple: Int
@@ -180,7 +180,7 @@ struct TileInputs<let rows: Int> {
     }
   }
 #else
-  /// The inputs of a tile's pixels from some term on.
+  /// The inputs of a tile's pixels, starting at some term.
   struct TileTerms<let rows: Int> {
     fileprivate let pixels: InlineArray<rows, UnsafePointer<Float>>
     fileprivate let first: Int

@@ -1,6 +1,6 @@
-/// Divides the prefetching of the weights needed next among the tiles that use the current ones: each
-/// tile prefetches a part, a few lines for every few inputs. Many lines at once would take the
-/// buffers that the current weights need.
+/// Divides the prefetching of the weights needed next among the tiles that use the current ones:
+/// each tile prefetches a part, a few lines for every few inputs. Prefetching many lines at once
+/// would take the fill buffers that the current weights need.
 struct TilesAhead {
   private var next: UnsafePointer<Float>
   private let end: UnsafePointer<Float>
@@ -8,8 +8,8 @@ struct TilesAhead {
   private let lines: Int
 
   /// - Parameters:
-  ///   - weights: those needed next; may point anywhere.
-  ///   - floats: their number.
+  ///   - weights: the weights needed next; may point anywhere.
+  ///   - floats: the number of weights.
   ///   - fetches: `TileInput.fetches(vectors:)`.
   init(_ weights: UnsafePointer<Float>, floats: Int, fetches: Int, tiles: Int) {
     let parts = max(1, tiles &* fetches)

@@ -3,9 +3,9 @@ import LibC
 
 // The polynomials come from Tests/Tools/function_polynomials.py.
 
-/// `|x| = n · π/2 + r` with `|r| <= π/4`, exact to float precision if `|x|` is below
-/// `angleLimit`. `π/2` is in two parts, the first of which has 33 bits, so no digits are lost
-/// however small `r` is.
+/// `r` and `n` with `|x| = n · π/2 + r` and `|r| <= π/4`, exact to float precision if `|x|` is
+/// below `angleLimit`. `π/2` is in two parts, the first with 33 bits, so no digits are lost however
+/// small `r` is.
 @inline(__always)
 private func quadrant(_ x: Vector) -> (remainder: DoubleVector, n: IntegerVector) {
   let x = vector_to_double(magnitude(x))
@@ -16,7 +16,7 @@ private func quadrant(_ x: Vector) -> (remainder: DoubleVector, n: IntegerVector
 
 private let angleLimit: Float = 0x1p20
 
-/// `value`, or the C library's result if an angle is too large or not a number.
+/// `value`, or the C library's result if an angle is too large or not finite.
 @inline(__always)
 private func mended(_ value: Vector, _ x: Vector, _ function: (Float) -> Float) -> Vector {
   let inside = magnitude(x) .< splat(angleLimit)
@@ -35,7 +35,7 @@ private func sineAndCosine(_ r: Vector) -> (Vector, Vector) {
   return (multiplyAdd(s * z, r, r), multiplyAdd(c * z, z, multiplyAdd(z, splat(-0.5), splat(1))))
 }
 
-/// One or the other by the lowest bit, negated by the next bit.
+/// `even` or `odd` by the lowest bit of `n`, negated if the next bit is set.
 @inline(__always)
 private func chosen(_ n: IntegerVector, _ even: Vector, _ odd: Vector) -> Vector {
   let value = select((n & splat(Int32(1))) .== splat(Int32(0)), even, odd)
@@ -64,7 +64,7 @@ enum Tangent: PlainBody {
   @inline(__always)
   static func value(_ x: Vector) -> Vector {
     let (remainder, n) = quadrant(x)
-    // The error of the rounded remainder is doubled near π/4.
+    // Near π/4, the tangent doubles the error of the rounded remainder.
     let r = vector_from_double(remainder)
     let rest = vector_from_double(remainder - vector_to_double(r))
     let z = r * r

@@ -56,7 +56,7 @@ extension Table {
   }
 }
 
-/// Applies the function to every vector. A tail is copied into a full vector, so that the bits do
+/// Applies the function to every vector. The tail is padded to a full vector, so that the bits do
 /// not depend on the position.
 @inline(__always)
 func map<Body: UnaryBody>(_ a: UnaryArguments, _: Body.Type) {

@@ -2,7 +2,7 @@ import KernelInterface
 
 /// The location of a tile; see `UpsampledTiles`.
 struct UpsampledTile {
-  /// The first position of phase 0 in the small input.
+  /// The first row and column of phase 0 in the small input.
   private(set) var row: Int
   private(set) var column: Int
   private let width: Int

@@ -34,7 +34,7 @@ var vectorsPerBlock: Int {
   @inline(__always) get { channelBlock / lanes }
 }
 
-// Swift's own operators work lane by lane, and the compiler does not always vectorize them again.
+// Swift's own operators work lane by lane, and the compiler does not always vectorize them.
 
 @inline(__always)
 func + (a: Vector, b: Vector) -> Vector { vector_add(a, b) }
@@ -79,8 +79,8 @@ func polynomial<let count: Int>(_ x: Vector, _ coefficients: InlineArray<count, 
   return p
 }
 
-/// The same in two chains, one of even and one of odd powers, which take half the time of one; the
-/// last step is Horner's.
+/// The same in two chains, even and odd powers, which takes half the time of one; the last step is
+/// Horner's.
 @inline(__always)
 func polynomial<let count: Int>(
   _ x: Vector, square: Vector, _ coefficients: InlineArray<count, Float>
@@ -99,7 +99,7 @@ func polynomial<let count: Int>(
   return multiplyAdd(p, x, splat(coefficients[count &- 1]))
 }
 
-/// The integer nearest `x · factor`, ties to even, if it is less than 2⁵¹.
+/// The integer nearest to `x · factor`, ties to even, if it is less than 2⁵¹.
 @inline(__always)
 func nearest(_ x: DoubleVector, times factor: Double) -> DoubleVector {
   let magic = DoubleVector(repeating: 0x1.8p52)
@@ -190,7 +190,7 @@ func minimum(_ a: Vector, _ b: Vector) -> Vector { select(a .> b, b, a) }
 @inline(__always)
 func magnitude(_ x: Vector) -> Vector { float(bits(x) & splat(Int32.max)) }
 
-/// `x`, negated where `sign` is negative.
+/// `x`, negated in the lanes where `sign` is negative.
 @inline(__always)
 func turnSign(_ x: Vector, by sign: Vector) -> Vector {
   float(bits(x) ^ (bits(sign) & splat(Int32.min)))
@@ -202,7 +202,7 @@ func squareRoot(_ x: Vector) -> Vector { vector_square_root(x) }
 @inline(__always)
 func shiftLeft(_ x: IntegerVector, _ count: Int32) -> IntegerVector { vector_shift_left(x, count) }
 
-/// Keeps the sign.
+/// An arithmetic shift, which keeps the sign.
 @inline(__always)
 func shiftRight(_ x: IntegerVector, _ count: Int32) -> IntegerVector {
   vector_shift_right(x, count)

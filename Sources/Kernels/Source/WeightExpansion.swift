@@ -72,8 +72,7 @@ private func expandTable<let bits: Int>(
 
 // MARK: - In vectors
 
-/// Number of codes in a group that starts at a byte: as many as a vector has lanes, or two vectors
-/// of four.
+/// Number of codes in a group that starts at a byte: one vector, or two vectors of four lanes.
 private var groupCodes: Int {
   @inline(__always) get { max(8, lanes) }
 }
@@ -92,7 +91,7 @@ private func expandCodes<let bits: Int>(
   }
   var source = a.source + ((element &* bits) &>> 3)
   var output = a.output + (element &- a.first)
-  // Reading a group takes as many bytes as it has codes.
+  // Reading a group reads as many bytes as it has codes.
   while element &+ groupCodes <= end && source + groupCodes <= bytesEnd {
     expandGroup(b, source, to: output, value)
     source += (groupCodes &* bits) &>> 3
@@ -118,7 +117,7 @@ private func expandGroup<let bits: Int>(
   }
 }
 
-/// Expands some elements of one group; the rest is not read.
+/// Expands some elements of one group; reads no others.
 @inline(__always)
 private func expandPart<let bits: Int>(
   _ b: Count<bits>, _ a: ExpansionArguments, _ elements: Range<Int>,
@@ -189,7 +188,7 @@ private func byte(_ bytes: UnsafeRawPointer, _ index: Int) -> UInt8 {
   bytes.load(fromByteOffset: index, as: UInt8.self)
 }
 
-/// The code at `index`, whose bits may be in two bytes.
+/// The code at `index`, which may span two bytes.
 @inline(__always)
 private func code<let bits: Int>(_: Count<bits>, _ bytes: UnsafeRawPointer, _ index: Int) -> Int {
   let position = index &* bits

@@ -20,7 +20,7 @@ extension Table {
       let firstBlock = panel &* panelBlocks
       let width = min(panelBlocks, outputBlocks &- firstBlock) &* channelBlock
       let target = a.packed + panel &* fullPanel
-      // As many columns at a time as can be transposed in registers, each read from start to end.
+      // As many columns at a time as can be transposed in registers, each read sequentially.
       var column = 0
       while column < width {
         let columns = column..<column &+ lanes

@@ -21,7 +21,7 @@ private func expand(_ a: WinogradExpansionArguments, stage: UnsafeMutablePointer
   a.form.perform(WeightExpansion(a: a, stage: stage))
 }
 
-/// Number of channels whose values are looked up at a time, so that they stay in the L1 cache.
+/// Number of channels to look up at a time, so that their values stay in the L1 cache.
 private var channelsAtOnce: Int {
   @inline(__always) get { 8 }
 }

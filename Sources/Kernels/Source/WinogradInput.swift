@@ -1,7 +1,7 @@
 import CVector
 import KernelInterface
 
-/// The location of a tile. Tiles are consecutive; only that of the first one needs divisions.
+/// The location of a tile. Tiles are consecutive; only the first one needs divisions.
 struct WinogradTile {
   private(set) var image: Int
   /// Row of the output.
@@ -102,8 +102,8 @@ private struct InputTransform: WinogradTask {
     }
   }
 
-  /// Prefetches what the tile two to the right reads and its left neighbor does not: the rows are
-  /// more streams than the hardware prefetcher tracks.
+  /// Prefetches the input of the second tile to the right that its left neighbor does not read: the
+  /// rows are more streams than the hardware prefetcher tracks.
   @inline(__always)
   private func fetchAhead(_ source: UnsafePointer<Float>, rows: Int, from: Int, columns: Int) {
     for y in 0..<rows {

@@ -1,6 +1,6 @@
 import KernelInterface
 
-/// A line of a tile or kernel: as many vectors as there are points or taps; the rest is unused.
+/// A line of a tile or kernel: one vector per point or tap; the rest is unused.
 typealias WinogradLine = InlineArray<9, Vector>
 typealias WinogradWeights = SIMD8<Double>
 typealias WinogradWeightLine = InlineArray<9, WinogradWeights>
@@ -258,8 +258,8 @@ enum Winograd3Of7: WinogradTransform {
     @inline(__always) get { 7 }
   }
 
-  /// `u` is the line with the factor x − 4 divided out; the values at ±p come from its even and odd
-  /// parts.
+  /// `u` is the line with the factor x − 4 divided out; the values at ±p are the sum and the
+  /// difference of its even and odd parts.
   @inline(__always)
   static func input(_ d: WinogradLine) -> WinogradLine {
     var u = WinogradLine(repeating: .zero)
@@ -282,7 +282,7 @@ enum Winograd3Of7: WinogradTransform {
     ]
   }
 
-  /// Uses the coefficients of (x² − 1) (x² − 9/4) (x² − 1/4).
+  /// Applies the coefficients of (x² − 1) (x² − 9/4) (x² − 1/4).
   @inline(__always)
   private static func sextic(_ a: Vector, _ b: Vector, _ c: Vector, _ d: Vector) -> Vector {
     multiplyAdd(

@@ -23,7 +23,7 @@ extension LayerLowering {
       return [try view(add(PoolingOperation(.average, ofWhole: shape), inputs, means), result)]
     }
     let kept = (0..<shape.rank).filter { !axes.contains($0) }
-    // Adjacent reduced axes, ignoring axes of length 1, count as one; others are moved to the end.
+    // Adjacent reduced axes, ignoring axes of length 1, are merged; others are moved to the end.
     let long = axes.filter { shape.dimensions[$0] > 1 }
     let between = kept.filter { axis in
       shape.dimensions[axis] > 1 && long.contains { $0 < axis } && long.contains { $0 > axis }
@@ -127,7 +127,7 @@ extension AxesReduction {
   }
 }
 
-/// A layer that reduces its listed axes.
+/// A layer that reduces the axes that it lists.
 protocol ReducingLayer: EngineLayer, AxesReductionLayer {
   static var reduction: AxesReduction { get }
 }

@@ -2,11 +2,11 @@ import CoreMLModel
 import Kernels
 import TensorCore
 
-/// A function of arrays broadcast to a common shape, as a walk over `sizes`.
+/// A function of arrays broadcast to a common shape, computed as a traversal of `sizes`.
 struct BroadcastOperation: NodeOperation {
   var function: CombiningFunction
   var sizes: [Int]
-  /// Strides of each operand; the last one is 1, or 0 if a row has a single value.
+  /// Strides of each operand; the last one is 1, or 0 if a row repeats a single value.
   var strides: [[Int]]
   /// Whether the operands repeat whole axes of `[Seq, Batch, C, H, W]`.
   var fitsPlanes: Bool
@@ -27,7 +27,7 @@ struct BroadcastOperation: NodeOperation {
     let length = sizes.last ?? 1
     let outer = Array(sizes.dropLast())
     let broadcasts = strides.map { $0.last == 0 ? Broadcast.all : .none }
-    // Long rows are cut, short ones combined.
+    // Long rows are divided, short ones combined.
     let chunk = 1 << 13
     let chunks = (length + chunk - 1) / chunk
     let count = outer.reduce(1, *) * chunks
@@ -64,15 +64,15 @@ struct BroadcastOperation: NodeOperation {
 }
 
 extension Float {
-  /// Whether division by the number is the same as multiplication by its reciprocal: whether it is
-  /// a power of two.
+  /// Whether division by the number equals multiplication by its reciprocal: whether it is a power
+  /// of two.
   fileprivate var hasExactReciprocal: Bool {
     isNormal && (1 / self).isNormal && magnitude.significand == 1
   }
 }
 
 extension LayerLowering {
-  /// The value with leading axes of length 1 up to the rank.
+  /// The value with axes of length 1 in front, up to the rank.
   mutating func padded(_ value: Graph.ValueID, rank: Int) throws -> Graph.ValueID {
     let own = graph.shape(value).dimensions
     return try view(value, Shape([Int](repeating: 1, count: max(0, rank - own.count)) + own))
@@ -85,7 +85,7 @@ extension LayerLowering {
     if values.count == 2 {
       for (value, other) in [(values[1], values[0]), (values[0], values[1])]
       where graph.shape(other) == shape {
-        // One number for all elements. The reciprocal of a divisor must not be rounded.
+        // A single number for all elements. The reciprocal of a divisor must be exact.
         guard let constant = graph.values[value].constant, graph.shape(value).count == 1 else {
           continue
         }
@@ -144,7 +144,7 @@ extension PairLayer {
 }
 
 extension PairLayer where Self: ComparisonLayer {
-  /// A single input is compared with a number.
+  /// Compares a single input with `alpha`.
   func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
     let inputs = layer.inputs
     let other = try inputs.count > 1 ? inputs[1] : layer.constant([alpha], Shape([1]))

@@ -1,11 +1,11 @@
 import CoreMLModel
 import TensorCore
 
-/// A layer that runs as the layer of fixed sizes that values of its inputs make it.
+/// A layer that is resolved to a layer of fixed sizes by values of its inputs.
 protocol ResolvedLayer: EngineLayer, DynamicLayer {}
 
 extension ResolvedLayer {
-  /// Never called: the builder asks for the layer of fixed sizes first.
+  /// Never called: the builder resolves the layer first.
   func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
     throw ModelError(.internal, "the sizes of the output are unknown")
   }

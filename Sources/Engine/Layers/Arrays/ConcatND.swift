@@ -30,7 +30,7 @@ struct JoinOperation: NodeOperation {
 }
 
 extension Shape {
-  /// The axis that is C of `[Seq, Batch, C, H, W]`.
+  /// The axis that is C in `[Seq, Batch, C, H, W]`.
   var channelAxis: Int { rank > 2 ? rank - 3 : rank - 1 }
 }
 
@@ -54,7 +54,7 @@ extension ConcatND: EngineLayer {
     guard interleave, layer.inputs.count > 1 else {
       return [layer.joined(layer.inputs, axis: axis, shape)]
     }
-    // Stacked after the axis, with the two axes then read as one.
+    // Stacks along a new axis after `axis`, then merges the two axes.
     var part = layer.inputShapes[0].dimensions
     part.insert(1, at: axis + 1)
     let parts = try layer.inputs.map { try layer.view($0, try Shape(part)) }

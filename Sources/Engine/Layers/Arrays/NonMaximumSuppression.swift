@@ -54,7 +54,7 @@ extension NonMaximumSuppression: EngineLayer {
     return kept
   }
 
-  /// Intersection over union, in double precision so that the threshold applies exactly as written.
+  /// Intersection over union, in double precision so that the threshold applies exactly as given.
   private func overlap(_ a: UnsafePointer<Float>, _ b: UnsafePointer<Float>) -> Double {
     func common(_ axis: Int) -> Double {
       let (x, y) = (Double(a[axis]), Double(b[axis]))

@@ -1,7 +1,7 @@
 import CoreMLModel
 import TensorCore
 
-/// An axis of a row-major array: `outer` times `length` elements, `inner` apart.
+/// The lines along an axis of a row-major array: `length` elements each, `inner` apart.
 struct AxisWalk: Sendable {
   let length: Int
   let inner: Int
@@ -16,7 +16,7 @@ struct AxisWalk: Sendable {
 
   var lines: Int { outer * inner }
 
-  /// The first element of line `index` of an array with `length` elements along the axis.
+  /// The first element of line `index` in an array of `length` elements along the axis.
   func start(_ index: Int, length: Int) -> Int { index / inner * length * inner + index % inner }
 }
 
@@ -36,7 +36,7 @@ extension LayerLowering {
     return [add(operation, inputs, try outputShape())]
   }
 
-  /// Positions along the axis in sorted order, and the sorted elements.
+  /// Indices along the axis in sorted order, and the sorted elements.
   fileprivate mutating func sorted(
     _ axis: Int, descending: Bool, count: Int?, _ shapes: [Shape]
   ) throws -> [Graph.ValueID] {

@@ -1,14 +1,14 @@
 import CoreMLModel
 import TensorCore
 
-/// Pools over H and W, then over D. For maximum and average, the composition equals 3D pooling.
+/// Pools over H and W, then over D. For maximum and average, this equals 3D pooling.
 extension Pooling3D: EngineLayer {
   func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
     let input = layer.inputShapes[0].dimensions
     let output = try layer.outputShape()
     let windows = try windows(Array(input[2...]))
     let flat = output.dimensions[3] * output.dimensions[4]
-    // Depths become the channels of the planes.
+    // Depths become channels of the planes.
     let planes = try layer.lower(pooling(windows[1], windows[2]), layer.inputs)[0]
     let columns = try layer.view(planes, try Shape([input[0], input[1], input[2], flat]))
     let result = try layer.lower(pooling(windows[0], .elements(flat)), [columns])[0]

@@ -2,7 +2,7 @@ import CoreMLModel
 import KernelInterface
 import TensorCore
 
-/// Random numbers: `fill` makes those of one unit.
+/// Random numbers; `fill` generates those of one unit.
 struct RandomOperation: NodeOperation {
   var kind: String
   var units: Int

@@ -49,7 +49,7 @@ extension ConstantPad: EngineLayer {
     let rows = outer.reduce(1, *)
     let count = shape.count
     let fill = value
-    // One unit, because rows of the input alternate with runs of the value.
+    // A single unit, because rows of the input alternate with runs of the value.
     let operation = ArrayOperation(kind: "pad", units: 1) { buffers, _ in
       buffers.output.update(repeating: fill, count: count)
       for row in 0..<rows {
@@ -67,7 +67,7 @@ extension ConstantPad: EngineLayer {
     return [layer.add(operation, layer.inputs, shape)]
   }
 
-  /// Pads only H and W, in the planes' layout; a convolution can take over a border of zeros.
+  /// Pads only H and W, in the layout of planes; a convolution can absorb a border of zeros.
   private func padding(
     _ borders: [(before: Int, after: Int)], _ input: Shape
   ) -> PlaneGatherOperation {

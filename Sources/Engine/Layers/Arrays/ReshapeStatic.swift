@@ -1,6 +1,6 @@
 import CoreMLModel
 
-/// A layer that only gives its first input another shape.
+/// A layer that only changes the shape of its first input.
 protocol ReshapingLayer: EngineLayer {}
 
 extension ReshapingLayer {

@@ -2,7 +2,7 @@ import CoreMLModel
 import TensorCore
 
 extension ScatterMode {
-  /// Combines `count` elements with as many that follow `updates`.
+  /// Combines `count` elements with as many elements of `updates`.
   func combine(_ target: UnsafeMutablePointer<Float>, _ updates: UnsafePointer<Float>, count: Int) {
     func each(_ function: (Float, Float) -> Float) {
       for index in 0..<count { target[index] = function(target[index], updates[index]) }
@@ -20,7 +20,7 @@ extension ScatterMode {
 }
 
 extension LayerLowering {
-  /// A copy of the first input that `units` change, each in its own `length` elements.
+  /// A copy of the first input, modified by `units`, each in its own `length` elements.
   fileprivate mutating func scattered(
     _ units: Int, length: Int,
     _ body: @escaping @Sendable (UnsafeMutablePointer<Float>, ArrayBuffers, Int) -> Void

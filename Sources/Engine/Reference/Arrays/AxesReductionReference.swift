@@ -172,7 +172,7 @@ extension BatchedMatMul: HalfSumLayer {
 }
 
 extension ReferenceTensor {
-  /// An element of one of the matrices, which are repeated along axes of length 1.
+  /// An element of one of the matrices, which are broadcast along axes of length 1.
   fileprivate func broadcast(matrix: [Int], _ batch: [Int]) -> Double {
     let axes = shape.dropLast(matrix.count)
     let element = zip(batch.suffix(axes.count), axes).map { $1 == 1 ? 0 : $0 }

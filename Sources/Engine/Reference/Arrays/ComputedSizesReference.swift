@@ -1,7 +1,7 @@
 import CoreMLModel
 import TensorCore
 
-/// A layer that is computed as the layer of fixed sizes that its inputs' values make it.
+/// A layer that is resolved to a layer of fixed sizes by values of its inputs.
 protocol ResolvedReference: ReferenceLayer, DynamicLayer {}
 
 extension ResolvedReference {

@@ -17,7 +17,7 @@ extension ReferenceTensor {
     }
   }
 
-  /// The position of the largest or smallest element along an axis.
+  /// The index of the largest or smallest element along an axis.
   fileprivate func extremum(_ axis: Int, descending: Bool, _ shape: [Int]) -> ReferenceTensor {
     var kept = self.shape
     kept[axis] = 1

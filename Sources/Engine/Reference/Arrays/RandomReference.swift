@@ -2,7 +2,7 @@ import CoreMLModel
 import TensorCore
 
 extension ReferenceSettings {
-  /// The numbers of the layer that is computed.
+  /// The random numbers of the layer in progress.
   fileprivate func numbers(_ layerSeed: Int) -> RandomNumbers {
     RandomSource(seed: seed, position: layerIndex).ofLayer(seed: layerSeed).numbers(round: round)
   }

@@ -1,7 +1,7 @@
 import CoreMLModel
 import TensorCore
 
-/// A reference implementation that stretches its first input.
+/// A reference implementation that broadcasts its first input.
 protocol BroadcastReference: ReferenceFormula {}
 
 extension BroadcastReference {
@@ -26,7 +26,7 @@ extension ConstantPad: ReferenceFormula {
   func referenceOutputs(_ inputs: [ReferenceTensor]) throws -> [ReferenceTensor] {
     let input = inputs[0]
     let shape = try outputShape(inputs)
-    // For a given output size, all padding goes to the end whose amount is not 0.
+    // For a given output size, all padding goes to the side with a nonzero amount.
     let before = input.shape.indices.map { axis in
       padToGivenOutputSizeMode
         ? (padAmounts[2 * axis] > 0 ? shape[axis] - input.shape[axis] : 0) : padAmounts[2 * axis]

@@ -1,7 +1,7 @@
 import CoreMLModel
 
 extension ReverseSeq: ReferenceFormula {
-  /// Out[b, t] = in[b, n − 1 − t] for t < n, the length of item b; otherwise in[b, t].
+  /// out[b, t] = in[b, n − 1 − t] for t < n, the length of item b; otherwise in[b, t].
   func referenceOutputs(_ inputs: [ReferenceTensor]) throws -> [ReferenceTensor] {
     let rank = inputs[0].shape.count
     let batch = batchAxis < 0 ? rank + batchAxis : batchAxis

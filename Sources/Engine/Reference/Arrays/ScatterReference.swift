@@ -22,7 +22,7 @@ extension ReferenceTensor {
     return Int(min(max(position < 0 ? position + Double(length) : position, 0), Double(length - 1)))
   }
 
-  /// The array with each element of `updates` combined where `target` says.
+  /// The array after each element of `updates` is combined with the element at `target`.
   fileprivate func scattering(
     _ updates: ReferenceTensor, _ mode: ScatterMode, _ target: ([Int]) -> [Int]
   ) -> [ReferenceTensor] {
