@@ -1,14 +1,14 @@
 import Files
 import TensorCore
 
-/// An array as it was in a file.
+/// An array as read from a file.
 package struct NamedArray: Sendable, Equatable {
   package var name: String?
   /// Element type in the file; the elements themselves are the nearest floats. `.uint8` is kept
   /// when the array is written; everything else becomes float32.
   package var type: NumericType
   package var tensor: Tensor
-  /// The elements in double precision, if that was asked for.
+  /// The elements in double precision, if requested.
   package var doubles: [Double]?
   /// The number of elements that are finite in the file and infinite as floats.
   package var overflowCount = 0
@@ -38,7 +38,7 @@ package struct ArraySet: Sendable, Equatable {
 
   /// - Parameters:
   ///   - prefersJSON: true reads a lone number as JSON (no axes), false as CSV (one axis).
-  ///   - exactly: whether arrays of NumPy keep their elements as doubles, too.
+  ///   - exactly: whether NumPy arrays also keep their elements as doubles.
   package static func parse(
     _ bytes: Bytes, prefersJSON: Bool = false, exactly: Bool = false
   ) throws -> ArraySet {
@@ -46,7 +46,7 @@ package struct ArraySet: Sendable, Equatable {
     switch format {
     case .numPy: return ArraySet([try NumPyFile.parse(bytes, exactly: exactly)])
     case .zip: return try parseArchive(bytes, exactly: exactly)
-    // `[NaN]` looks like a section.
+    // `[NaN]` looks like a section of a Darknet file.
     case .json, .darknet: return try JSONArrays.parse(bytes)
     case .text, .prototxt:
       return try prefersJSON ? JSONArrays.parse(bytes) : ArraySet([CSVFile.parse(bytes)])
@@ -67,7 +67,7 @@ package struct ArraySet: Sendable, Equatable {
     try AtomicFile.write(to: path) { try write(format, deflated: deflated, to: $0.write) }
   }
 
-  /// The format that the extension of `path` names.
+  /// The format for the extension of `path`.
   ///
   /// - Throws: if there is none, or if it cannot hold these arrays.
   package func format(of path: String) throws -> Format {

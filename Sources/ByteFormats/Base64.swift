@@ -1,4 +1,4 @@
-/// Bytes as text: RFC 4648, section 4.
+/// Base64 as defined in RFC 4648, section 4.
 package enum Base64 {
   package static func encode(_ bytes: [UInt8]) -> String {
     let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
@@ -16,7 +16,7 @@ package enum Base64 {
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// Text with line breaks, as Python writes it; nil for anything else.
+  /// Decodes text with line breaks, as Python writes it; nil for anything else.
   package static func decode(_ text: some Sequence<UInt8>) -> [UInt8]? {
     var result: [UInt8] = []
     var bits: UInt32 = 0

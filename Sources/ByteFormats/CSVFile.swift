@@ -83,7 +83,7 @@ package enum CSVFile {
     return UInt8(ascii: " ")
   }
 
-  /// Appends the row's numbers and returns their count, which is 0 if the row holds titles.
+  /// Appends the row's numbers and returns their count, which is 0 for a row of titles.
   private static func appendRow(
     _ line: Line, separator: UInt8, lineNumber: Int, mayBeTitles: Bool, to values: inout [Float],
     _ overflowCount: inout Int

@@ -13,8 +13,8 @@ package enum Deflate {
         uLong(crc), base.assumingMemoryBound(to: UInt8.self), bytes.count))
   }
 
-  /// Expands `stored` to exactly `byteCount` bytes; nil if the stream is damaged or anything is left
-  /// over on either side.
+  /// Expands `stored` to exactly `byteCount` bytes; nil if the stream is damaged or anything is
+  /// left over on either side.
   ///
   /// - Parameter hasHeader: whether the stream has zlib's header and checksum, as in HDF5.
   package static func expand(

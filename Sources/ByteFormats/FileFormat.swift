@@ -10,11 +10,11 @@ package enum FileFormat: Sendable, Equatable {
   /// A zip archive: Keras, NumPy or unknown.
   case zip
   case json
-  /// A text that starts with a word, as a `.prototxt` does.
+  /// Text that starts with a word, like a `.prototxt`.
   case prototxt
   /// A `.caffemodel`.
   case caffeBinary
-  /// A text that starts with a section, as a Darknet `.cfg` does.
+  /// Text that starts with a section, like a Darknet `.cfg`.
   case darknet
   /// A Darknet `.weights`.
   case darknetWeights
@@ -37,7 +37,7 @@ package enum FileFormat: Sendable, Equatable {
     }
   }
 
-  /// The bytes of the file at `path`, and what they are. Of a Core ML package they are the model's.
+  /// The bytes of the file at `path`, for a Core ML package those of its model, and their format.
   ///
   /// - Throws: as `MappedFile.read`; for a folder that contains a model of another framework, the
   ///   error names the framework.
@@ -48,7 +48,7 @@ package enum FileFormat: Sendable, Equatable {
     return (file.bytes, file.format)
   }
 
-  /// The same, and the package that the file is.
+  /// The same, with the package if the file is one.
   package static func readPackage(
     _ path: String, limit: Int = Limits.fileBytes
   ) throws -> (bytes: Bytes, format: FileFormat, package: ModelPackage?) {
@@ -73,7 +73,7 @@ package enum FileFormat: Sendable, Equatable {
     }
   }
 
-  /// With its article: "an ONNX model".
+  /// The name with its article: "an ONNX model".
   package var name: String {
     switch self {
     case .coreML: "a Core ML model"
@@ -109,9 +109,9 @@ package enum FileFormat: Sendable, Equatable {
     }
   }
 
-  /// The error for a reader of other files.
+  /// The error for a reader that expects another format.
   ///
-  /// - Parameter expected: what it reads, with the article.
+  /// - Parameter expected: what the reader expects, with the article.
   package func error(expected: String) -> ModelError {
     switch self {
     case .empty: ModelError(.malformed, "the file is empty", hint: remedy)
@@ -158,7 +158,7 @@ extension FileFormat {
     return false
   }
 
-  /// Whether the bytes contain no control characters except those that lay out text.
+  /// Whether the bytes contain no control characters except whitespace.
   private static func isText(_ bytes: Slice<UnsafeRawBufferPointer>) -> Bool {
     bytes.allSatisfy { $0 >= 0x20 && $0 != 0x7F || isSpace($0) }
   }
@@ -176,7 +176,7 @@ extension FileFormat {
       rest = byte == UInt8(ascii: "#") ? rest.drop { $0 != 0x0A } : rest.dropFirst()
     }
     switch rest.first {
-    // A text that starts with nothing but comments is assumed to be Caffe's.
+    // Text that starts with nothing but comments is assumed to be Caffe's.
     case nil: return bytes.count > 64 << 10 ? .prototxt : .text
     case UInt8(ascii: "{"), UInt8(ascii: "["): return .json
     case UInt8(ascii: "<"): return .foreign(.markup)

@@ -1,9 +1,9 @@
 import LibC
 import TensorCore
 
-/// A format that is not supported, and what someone with such a file can do.
+/// A format that is not supported, and what users with such a file can do.
 package struct ForeignFormat: Sendable, Equatable {
-  /// With its article: "an ONNX model".
+  /// The name with its article: "an ONNX model".
   package let name: String
   package let remedy: String
 

@@ -80,7 +80,7 @@ extension JSONReader {
   /// Lengths of the axes known so far.
   private struct Shape {
     var lengths: [Int?] = []
-    /// Depth of the numbers.
+    /// The nesting depth of the numbers.
     var rank: Int?
     var overflowCount = 0
   }

@@ -4,8 +4,8 @@ import TensorCore
 struct JSONReader {
   let text: UnsafeRawBufferPointer
   private(set) var position: Int
-  /// Whether strings must be UTF-8 without control characters and unpaired surrogates. Python
-  /// writes and reads such strings; otherwise they become U+FFFD or are kept.
+  /// Whether strings with invalid UTF-8, control characters or unpaired surrogates are errors.
+  /// Python writes and reads such strings; unless strict, they become U+FFFD or are kept.
   private let isStrict: Bool
   private var values = 0
 
@@ -70,7 +70,7 @@ struct JSONReader {
     }
   }
 
-  /// Reads an object; `member` gets a name and reads its value.
+  /// Reads an object; `member` receives a name and reads its value.
   mutating func members(_ member: (inout JSONReader, String) throws -> Void) throws {
     try list(until: "}") { reader in
       guard reader.next() == UInt8(ascii: "\"") else { throw reader.failure("no name") }

@@ -56,7 +56,7 @@ extension JSONValue {
   package var object: JSONObject? { if case .object(let value) = self { value } else { nil } }
   package var isNull: Bool { self == .null }
 
-  /// A whole number, even if it is written with a decimal point.
+  /// The integer, even if it is written with a decimal point.
   package var int: Int? {
     switch self {
     case .int(let value): value

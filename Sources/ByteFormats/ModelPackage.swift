@@ -1,8 +1,8 @@
 import Files
 import TensorCore
 
-/// A Core ML package (`.mlpackage`), a folder or a zip archive of one. Its manifest names the item that
-/// is the model; the items' paths lie in its folder `Data`.
+/// A Core ML package (`.mlpackage`): a folder, or a zip archive of one. Its manifest names the item
+/// that is the model; the paths of items are relative to its folder `Data`.
 package struct ModelPackage: Sendable {
   private enum Place: Sendable {
     case folder(OpenFolder)
@@ -11,7 +11,7 @@ package struct ModelPackage: Sendable {
 
   static let manifest = "Manifest.json"
   static let data = "Data/"
-  /// In paths of files, the folder of the model.
+  /// The prefix of file paths that means the folder of the model.
   static let modelFolder = "@model_path/"
 
   private let place: Place
@@ -20,7 +20,7 @@ package struct ModelPackage: Sendable {
   /// The model's bytes.
   let model: Bytes
 
-  /// Nil where the folder has no manifest. All is read from the folder that the path names now.
+  /// Nil if the folder has no manifest. Everything is read from the folder now at this path.
   init?(folder path: String, limit: Int) throws {
     guard let folder = OpenFolder(path),
       let bytes = try folder.read(Self.manifest, limit: Limits.jsonBytes)
@@ -30,7 +30,7 @@ package struct ModelPackage: Sendable {
     model = try Self.read(modelPath, in: folder, limit: limit)
   }
 
-  /// Nil where the archive has no manifest at its top or one folder below.
+  /// Nil if the archive has no manifest at its top level or one folder below.
   init?(_ archive: ZipArchive) throws {
     let member = archive.members.first { member in
       let parts = member.name.split(separator: "/")
@@ -50,7 +50,7 @@ package struct ModelPackage: Sendable {
     self.model = try archive.contents(model)
   }
 
-  /// A file that the model names, such as `@model_path/weights/weight.bin`.
+  /// A file that the model refers to, such as `@model_path/weights/weight.bin`.
   ///
   /// - Throws: `.malformed` if there is none, or the path leads outside the package.
   package func file(_ name: String) throws -> Bytes {
@@ -83,7 +83,7 @@ package struct ModelPackage: Sendable {
       && !path.utf8.split(separator: UInt8(ascii: "/")).contains { $0.elementsEqual("..".utf8) }
   }
 
-  /// Of `{"rootModelIdentifier": ID, "itemInfoEntries": {ID: {"path": …}}}`.
+  /// Reads the path from `{"rootModelIdentifier": ID, "itemInfoEntries": {ID: {"path": …}}}`.
   private static func modelPath(_ manifest: Bytes) throws -> String {
     do {
       let json = try JSONValue(parsing: manifest.array(of: UInt8.self))

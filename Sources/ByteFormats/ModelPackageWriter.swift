@@ -12,8 +12,8 @@ extension ModelPackage {
   /// Writes a package atomically: the manifest, the model and the files that it names, such as
   /// `@model_path/weights/weight.bin`. The same contents always give the same bytes.
   ///
-  /// An existing package is replaced if it contains only what its manifest lists. A package that this
-  /// process has opened keeps the items and files that the process did not read.
+  /// An existing package is replaced if it contains only what its manifest lists. If this process
+  /// has opened it, the items and files that were not read are kept.
   package static func write(_ model: Bytes, files: [String: Bytes], to path: String) throws {
     let kept = try inFile(path) { try KeptItems(path) }
     let modelPath = kept?.modelPath ?? "com.apple.CoreML/model.mlmodel"
@@ -54,10 +54,10 @@ extension ModelPackage {
     }
   }
 
-  /// - Throws: `.cannotCreate` if a folder is not a package, or contains something that its manifest does
-  ///   not list, or an input of a command that does not read the package itself.
+  /// - Throws: `.cannotCreate` if a folder is not a package, or contains something that its
+  ///   manifest does not list, or an input of a command that does not read the package itself.
   private static func requireOnlyItems(_ folder: OpenFolder) throws {
-    // Asked before the manifest is read here.
+    // Must come before the manifest is read here.
     let isOwn = try folder.hasReadOrWritten(manifest)
     var paths: [[UInt8]]?
     if let bytes = try? folder.read(manifest, limit: Limits.jsonBytes),
@@ -126,11 +126,11 @@ private struct KeptItems {
     let value: JSONValue
   }
 
-  /// Of the model, which takes the place of the one before.
+  /// The identifier of the model, which replaces the old one.
   let modelID: String
   let modelPath: String
   private(set) var entries: [Entry] = []
-  /// Their paths are in `Data`.
+  /// The kept files, with paths in `Data`.
   private(set) var files: [(path: String, bytes: Bytes)] = []
   private(set) var folders: [String] = []
 
@@ -153,7 +153,7 @@ private struct KeptItems {
     if entries.isEmpty { return nil }
   }
 
-  /// Whether an item has something that was not read, or nothing at all.
+  /// Keeps the unread files of an item. Returns whether there are any, or the item has no files.
   private mutating func keep(_ item: String, of package: OpenFolder) throws -> Bool {
     guard ModelPackage.isSafe(item) else { return true }
     let start = Array((ModelPackage.data + item).utf8)

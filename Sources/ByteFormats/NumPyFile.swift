@@ -35,7 +35,7 @@ package enum NumPyFile {
         }
       }
     }
-    // One axis has the same order in both.
+    // Both orders are the same for a single axis.
     if exactly, !header.isFortranOrder || header.shape.count < 2 {
       array.doubles = elements.withUnsafeBytes { bytes in
         [Double](unsafeUninitializedCapacity: header.elementCount) { target, count in

@@ -14,8 +14,8 @@ package struct ProtobufSkeleton {
     package let bytes: Bytes
   }
 
-  /// A field missing from the schema: the fields that lead to its message, each with the index in a
-  /// repeated one, and its number.
+  /// A field missing from the schema: the path of fields to its message, with the indices in
+  /// repeated ones, and its number.
   package struct UnknownField: Sendable, Equatable {
     package struct Step: Sendable, Equatable {
       package var name: String
@@ -26,13 +26,13 @@ package struct ProtobufSkeleton {
     package var number: UInt32
   }
 
-  /// A field number that no specification uses. A file that uses it is refused.
+  /// A field number that no specification uses. A file that uses it is rejected.
   package static let placeholder: UInt32 = (1 << 29) - 1
   package static let payloadByteCount = 1024
 
   package private(set) var bytes: [UInt8] = []
   package private(set) var payloads: [Payload] = []
-  /// The first fields missing from the schema, each of a message once.
+  /// The first fields missing from the schema, each listed once per message.
   package private(set) var unknownFields: [UnknownField] = []
   package static let unknownFieldLimit = 100
   /// An upper bound on the memory that the unpacked message takes.
@@ -196,7 +196,7 @@ private struct Walker {
     }
   }
 
-  /// Refuses whatever would need merging: pieces of a message, of bytes or of a payload that is
+  /// Rejects whatever would need merging: pieces of a message, of bytes or of a payload that is
   /// left out, and two members of a choice. No writer produces them.
   private func checkOccurrence(
     _ field: ProtobufWire.Field, _ known: ProtobufSchema.Field, _ index: Int, _ seen: inout Seen

@@ -1,8 +1,8 @@
 import Files
 import TensorCore
 
-/// Rows of text fields between commas, which may be in quotes (RFC 4180), or between semicolons or
-/// tabs where the first row has no comma. Empty lines and lines that start with `#` are skipped.
+/// Rows of text fields separated by commas, optionally in quotes (RFC 4180), or by semicolons or
+/// tabs if the first row has no comma. Empty lines and lines that start with `#` are skipped.
 package enum TextTableFile {
   package static func read(_ path: String) throws -> [[String]] {
     let bytes = try MappedFile.read(path, limit: Limits.jsonBytes)
@@ -62,7 +62,7 @@ package enum TextTableFile {
     return rows
   }
 
-  /// The first of comma, semicolon and tab that the first row has outside of quotes.
+  /// The first of comma, semicolon and tab that occurs in the first row outside of quotes.
   private static func separator(_ text: String.UnicodeScalarView.SubSequence) -> Unicode.Scalar {
     let separators: [Unicode.Scalar] = [",", ";", "\t"]
     var found: Set<Unicode.Scalar> = []
@@ -80,8 +80,8 @@ package enum TextTableFile {
     return separators.first(where: found.contains) ?? ","
   }
 
-  /// A line of the table. A text that a spreadsheet would take for a formula gets an apostrophe, as
-  /// typing one there does.
+  /// A line of the table. A field that a spreadsheet would read as a formula gets an apostrophe, as
+  /// a user would type it.
   package static func line(_ fields: [String]) -> String {
     fields.map { field in
       // Spreadsheets skip a byte order mark and other characters without a glyph.

@@ -2,7 +2,7 @@ import TensorCore
 
 /// The directory of a zip archive, checked as a whole before any member is read.
 ///
-/// Members may be stored or deflated, with ZIP64 sizes. Refused: encryption, multiple disks,
+/// Members may be stored or deflated, with ZIP64 sizes. Rejected: encryption, multiple disks,
 /// duplicate names, names that are absolute or lead out of the archive, overlapping members, gaps
 /// between the directory and its end record, and members that expand beyond the limits.
 ///
@@ -177,7 +177,7 @@ package struct ZipArchive: Sendable {
   }
 }
 
-/// The record at the end of an archive, which gives the position of its directory.
+/// The record at the end of an archive, which contains the position of its directory.
 private struct ZipEndRecord {
   let memberCount: Int
   let directoryOffset: Int

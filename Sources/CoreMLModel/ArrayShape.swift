@@ -21,8 +21,8 @@ package enum ArrayShape {
     return resolved
   }
 
-  /// The common shape after broadcasting: aligned at the last axis; along each axis all shapes have
-  /// the same size or 1.
+  /// The common shape after broadcasting: aligned at the last axis; along each axis, all sizes are
+  /// equal or 1.
   package static func broadcast(_ shapes: [[Int]]) throws -> [Int] {
     let rank = shapes.map(\.count).max() ?? 0
     var result = [Int](repeating: 1, count: rank)

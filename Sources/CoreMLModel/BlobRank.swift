@@ -21,7 +21,7 @@ package enum BlobRank {
     return [leading] + shape.suffix(4)
   }
 
-  /// The result `five` of a layer whose input has the shape `like`, with the rank of that input.
+  /// The result `five` in the rank of the layer's input, which has the shape `like`.
   static func restored(_ five: [Int], like shape: [Int], vectorRank: Int) throws -> [Int] {
     let rank = shape.count
     if rank == 5 { return five }
@@ -45,7 +45,7 @@ extension LayerParameters {
     specificationVersion < 4 && self != Custom.self && !(self is any ElementwiseLayer.Type)
   }
 
-  /// The shape that the type sees: a single element without axes has one if the type needs one.
+  /// The shape as this layer type reads it: a scalar becomes `[1]` if the type needs an axis.
   package static func seenShape(_ shape: [Int]) -> [Int] {
     shape.isEmpty && minimumRank > 0 ? [1] : shape
   }

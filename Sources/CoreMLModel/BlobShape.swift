@@ -25,7 +25,7 @@ struct BlobShape {
     get throws { try checkedProduct([channels, height, width], limit: Limits.tensorElements) }
   }
 
-  /// The shape as a result, after a check of its sizes.
+  /// The shape, after checking that it is valid for a result.
   var checked: [Int] { get throws { try checkedShape(array) } }
 
   /// Throws if the input's channels differ from the parameters.
@@ -35,7 +35,7 @@ struct BlobShape {
   }
 }
 
-/// `shape` as a result, after a check of its sizes.
+/// `shape`, after checking that it is valid for a result.
 func checkedShape(_ shape: [Int]) throws -> [Int] {
   try require(
     shape.allSatisfy({ $0 > 0 && $0 <= Limits.dimension }),
@@ -103,7 +103,7 @@ package struct ExplicitPadding: Sendable, Equatable {
 }
 
 extension SamePadding {
-  /// Splits the totals for H and W; an odd one goes to the side that `asymmetryMode` sets.
+  /// Splits the totals for H and W; `asymmetryMode` selects the side that gets an odd one.
   func split(height: Int, width: Int) -> ExplicitPadding {
     func parts(_ total: Int) -> (Int, Int) {
       let start = asymmetryMode == .bottomRightHeavy ? total / 2 : total - total / 2

@@ -41,7 +41,7 @@ package struct ValidPadding: SpecificationMessage {
   package static let fields: Fields = [.message("paddingAmounts", \.paddingAmounts)]
 }
 
-/// Padding that gives out = ⌈in / stride⌉.
+/// Padding such that out = ⌈in / stride⌉.
 package struct SamePadding: SpecificationMessage {
   package enum Mode: Int, Sendable, CaseIterable {
     /// An odd row or column goes to the bottom or right.

@@ -10,7 +10,7 @@ extension NeuralNetworkClassifier.ClassLabels {
 }
 
 extension Field {
-  /// The choice between labels that are strings and labels that are integers.
+  /// The choice between string and integer labels.
   static func classLabels(_ path: WritableKeyPath<Message, ClassLabels?>) -> Self {
     labels(path, string: "stringClassLabels", int64: "int64ClassLabels")
   }

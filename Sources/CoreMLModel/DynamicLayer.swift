@@ -1,15 +1,15 @@
 import TensorCore
 
-/// A layer whose sizes are values of its inputs. Where these are known, it is another layer, of
-/// fixed sizes.
+/// A layer whose output sizes depend on values of its inputs. Once these are known, it resolves to
+/// a layer of fixed sizes.
 package protocol DynamicLayer: LayerParameters {
-  /// Whether the sizes of the outputs need the values, too.
+  /// Whether the output sizes depend on the values, not only on the shapes.
   static var sizesDependOnValues: Bool { get }
-  /// The positions, among so many inputs, of those whose values decide the sizes.
+  /// The indices, among `count` inputs, of those whose values determine the sizes.
   func decidingInputs(_ count: Int) -> [Int]
-  /// The positions of the inputs that the layer of fixed sizes takes.
+  /// The indices of the inputs that the resolved layer takes.
   func keptInputs(_ count: Int) -> [Int]
-  /// The layer of fixed sizes for inputs of these shapes and for the values of those that decide.
+  /// The layer of fixed sizes for these input shapes and these values of the deciding inputs.
   ///
   /// - Throws: if the values do not fit the layer.
   func resolved(_ inputs: [[Int]], _ values: [[Float]]) throws -> any LayerParameters
@@ -23,27 +23,26 @@ extension DynamicLayer {
     return (0..<count).filter { !deciding.contains($0) }
   }
 
-  /// Shapes of the outputs where the values of the deciding inputs are known.
+  /// The output shapes for known values of the deciding inputs.
   package func blobShapes(_ inputs: [[Int]], _ values: [[Float]]) throws -> [[Int]] {
     let fixed = try resolved(inputs, values)
     return try fixed.blobShapes(keptInputs(inputs.count).map { inputs[$0] })
   }
 }
 
-/// A layer that has sizes only once values of its inputs are known.
+/// A layer whose output shapes are unknown until the values of its inputs are known.
 package protocol ValueShapedLayer: ArrayLayer, DynamicLayer {}
 
 extension ValueShapedLayer {
-  /// Always throws: shapes alone do not tell.
+  /// Always throws: shapes alone do not determine the result.
   package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     throw ModelError(
       .unsupported, "the sizes of the output depend on values of an input", field: "input")
   }
 }
 
-/// Values of an array as what they count.
 extension [Float] {
-  /// Each as a whole number, towards zero; those too large for a size as one that none has.
+  /// The values as sizes, rounded toward zero and clamped to ±`Limits.dimension`.
   func wholes(_ field: String) throws -> [Int] {
     try map { value in
       try require(!value.isNaN, "an input holds NaN where a size is needed", field: field)

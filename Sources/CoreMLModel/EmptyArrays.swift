@@ -3,9 +3,9 @@ import TensorCore
 /// What a layer makes of arrays without elements, which arise where values decide sizes: the positions
 /// of what is not 0 in zeros, or a slice that ends where it begins.
 package enum EmptyResult: Sendable, Equatable {
-  /// Outputs of these shapes, none of which has elements.
+  /// Empty outputs of these shapes.
   case empty([[Int]])
-  /// The input at this place, unchanged.
+  /// The input at this index, unchanged.
   case input(Int)
   /// What the layer makes of the inputs at these positions alone.
   case inputs([Int])
@@ -14,10 +14,10 @@ package enum EmptyResult: Sendable, Equatable {
 }
 
 extension LayerParameters {
-  /// What the layer makes of inputs of which some have no elements.
+  /// The layer's result if some of its inputs are empty.
   ///
-  /// The lengths of a result are taken to be linear in those of the inputs, so those for lengths of
-  /// 1 and 2 in the place of 0 give those for 0.
+  /// Output lengths are assumed to be linear in the input lengths, so those for lengths of 0 are
+  /// extrapolated from those for 1 and 2.
   ///
   /// - Throws: `ModelError` if the shapes do not fit, or the result would have elements that do not
   ///   follow from the inputs.
@@ -44,7 +44,7 @@ extension LayerParameters {
     }
   }
 
-  /// The shape of the output if values, which are known now, leave it without elements.
+  /// The output's shape if the known values leave it empty; nil otherwise.
   package func emptyShape(_ inputs: [[Int]]) throws -> [Int]? {
     let shape: [Int]
     switch self {

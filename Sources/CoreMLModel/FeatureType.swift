@@ -32,18 +32,18 @@ public struct FeatureType: SpecificationMessage {
     }
   }
 
-  /// Whether it is an array of whole numbers.
+  /// Whether it is an array of integers.
   package var isWhole: Bool {
     guard case .multiArray(let array)? = kind else { return false }
     return [.int8, .int32].contains(array.dataType)
   }
 
-  /// How a result of this shape contradicts the declared sizes, disregarding axes of length 1; nil if
+  /// How a result of this shape contradicts the declared sizes, ignoring axes of length 1; nil if
   /// it does not.
   ///
   /// - Parameters:
   ///   - isRank5: whether the shape is `[Seq, Batch, C, H, W]`.
-  ///   - producer: the part that gives the result.
+  ///   - producer: the part of the model that produces the result.
   package func contradiction(_ shape: [Int], isRank5: Bool, of producer: String) -> String? {
     let declared: [Int]
     switch kind {

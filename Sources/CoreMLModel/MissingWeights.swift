@@ -16,7 +16,7 @@ public enum MissingWeights: Sendable {
     case .random(let random): return try random.values(name, shape: shape, fanIn: fanIn)
     case .zeros:
       let count = try checkedProduct(shape, limit: Limits.tensorElements)
-      // A layer may lay them out anew, which does take memory.
+      // A layer may rearrange them, which does take memory.
       try MemoryBudget.require(count * 4, "the weight '\(name)'")
       return FloatValues(repeating: 0, shape: shape)
     }

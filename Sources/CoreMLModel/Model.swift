@@ -58,7 +58,7 @@ package indirect enum ModelType: Sendable, Equatable {
   case pipeline(Pipeline)
   case pipelineClassifier(Pipeline)
   case pipelineRegressor(Pipeline)
-  /// A model of features, which are numbers, texts, dictionaries and arrays.
+  /// A feature model, whose inputs and outputs are numbers, strings, dictionaries and arrays.
   case features(FeatureModel)
   /// Any other type in the format: its field number in `Model` and its message, untouched.
   case opaque(OpaqueMessage)

@@ -4,15 +4,15 @@ public struct ModelDescription: SpecificationMessage {
   public var input: [FeatureDescription] = []
   /// The outputs of a prediction, in the model's order.
   public var output: [FeatureDescription] = []
-  /// What a program keeps from one prediction to the next.
+  /// The state that a program keeps between predictions.
   package var state: [FeatureDescription] = []
   /// The output with a classifier's best label or a regressor's value.
   public var predictedFeatureName = ""
   /// The output with a classifier's probability for each label.
   public var predictedProbabilitiesName = ""
-  /// The interfaces of a program's functions; empty if it has one.
+  /// The interfaces of a program's functions; empty for a program with a single function.
   package var functions: [FunctionDescription] = []
-  /// The function whose interface a program of several has by default.
+  /// The function that a program with several functions runs by default.
   package var defaultFunctionName = ""
   package var trainingInput: [FeatureDescription] = []
   /// Author, license and other facts about the model.
@@ -36,7 +36,7 @@ public struct ModelDescription: SpecificationMessage {
 }
 
 extension ModelDescription {
-  /// Whether the sizes of outputs may be those for the default of an input only.
+  /// Whether an input is flexible, so that the sizes of outputs may only hold for its default.
   package var hasFlexibleInput: Bool { input.contains { $0.type?.isFlexible == true } }
 }
 

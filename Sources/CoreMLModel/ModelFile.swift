@@ -4,7 +4,7 @@ import TensorCore
 
 extension Model {
   /// Reads an `.mlmodel` that Core ML would accept. Large weights stay in the mapped file.
-  /// - Throws: `ModelError` with the file, the layer and the field, listing all faults at once.
+  /// - Throws: `ModelError` with the file, the layer and the field, listing every problem.
   public init(contentsOf path: String) throws {
     try self.init(uncheckedContentsOf: path)
     try inFile(path == "-" ? "standard input" : path) {
@@ -25,7 +25,7 @@ extension Model {
     }
   }
 
-  /// Reads an encoded model and, of an ML Program, the weight files in its package.
+  /// Reads an encoded model and, for an ML Program, the weight files in its package.
   package init(bytes: Bytes, package: ModelPackage?) throws {
     try self.init(bytes: bytes)
     try readWeightFiles(package)
@@ -38,20 +38,21 @@ extension Model {
       "\(bytes.count) bytes exceed the format's limit of \(Limits.modelBytes)")
     self = try Self(
       decoding: bytes, SpecificationSchema.descriptor, SpecificationSchema.model, "a Core ML model")
-    // coremltools describes twice what a program returns twice.
+    // coremltools describes an output twice if the program returns it twice.
     var described: [String: FeatureDescription] = [:]
     description?.output.removeAll { described.updateValue($0, forKey: $0.name) == $0 }
   }
 
-  /// Writes an `.mlmodel`, or a package if the path ends with `.mlpackage`, atomically. The same model always gives the same bytes.
+  /// Writes an `.mlmodel`, or a package if the path ends with `.mlpackage`, atomically. The same
+  /// model always gives the same bytes.
   /// - Throws: `ModelError`; `.limitExceeded` if the model exceeds the format's 2 GiB − 1,
-  ///   `.unsupported` for an ML Program whose weights are in files of their own.
+  ///   `.unsupported` for an ML Program whose weights are in separate files.
   public func write(to path: String) throws { try write(to: path, verify: nil) }
 
   /// - Parameters:
-  ///   - verify: looks at the complete file before it takes its name; what it throws leaves an earlier
-  ///     file as it was. Pipes and devices are not verified.
-  ///   - onProgress: takes the bytes written so far, and how many there will be.
+  ///   - verify: inspects the complete file before it takes its name; if it throws, an earlier file
+  ///     stays as it was. Pipes and devices are not verified.
+  ///   - onProgress: receives the byte count so far and the total.
   package func write(
     to path: String, verify: ((Bytes) throws -> Void)? = nil,
     onProgress: ((_ done: Int, _ total: Int) -> Void)? = nil
@@ -76,13 +77,12 @@ extension Model {
     }
   }
 
-  /// Writes the model and its weight files as a package.
   private func writePackage(to path: String) throws {
     let bytes = try inFile(path) { Bytes(try encoded()) }
     try ModelPackage.write(bytes, files: weightFiles, to: path)
   }
 
-  /// What is written between two reports of progress, at most.
+  /// The most bytes written between two progress reports.
   private static let pieceByteCount = 16 << 20
 
   /// Whether the model is encoded as exactly these bytes.

@@ -1,22 +1,22 @@
-/// Names of layers or of blobs, each given out once.
+/// Unique names of layers or blobs.
 ///
-/// A name that is taken gets `_`, then `__`, then `_3`, `_4`, …; each call takes constant time on average.
+/// A name that is taken gets `_`, then `__`, then `_3`, `_4`, …, in amortized constant time.
 package struct NamePool: Sendable {
   private var taken: Set<String>
-  /// How often a name has been changed.
+  /// How often each name has been changed.
   private var changes: [String: Int] = [:]
 
   package init(_ taken: some Sequence<String> = EmptyCollection()) { self.taken = Set(taken) }
 
   package func contains(_ name: String) -> Bool { taken.contains(name) }
 
-  /// The names are free again.
+  /// Frees the names.
   package mutating func remove(_ names: some Sequence<String>) {
     taken.subtract(names)
     changes = [:]
   }
 
-  /// `name`, or one made from it if it is taken.
+  /// `name`, or a variant of it if it is taken.
   package mutating func take(_ name: String) -> String {
     if taken.insert(name).inserted { return name }
     while true {

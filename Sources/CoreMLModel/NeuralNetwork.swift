@@ -117,8 +117,8 @@ extension Model {
 }
 
 extension Sequence {
-  /// The first value that is not nil. Unlike a lazy map's `first` it evaluates each element once,
-  /// so models in models cost no more than there are.
+  /// The first value that is not nil. Unlike a lazy map's `first`, it evaluates each element once,
+  /// so nested models take linear time.
   package func firstValue<Value>(_ value: (Element) throws -> Value?) rethrows -> Value? {
     for element in self { if let found = try value(element) { return found } }
     return nil

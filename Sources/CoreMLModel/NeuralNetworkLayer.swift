@@ -54,7 +54,7 @@ package struct NeuralNetworkLayer: SpecificationMessage {
 
   private static func inLayer(_ layer: Self, _ body: () throws -> Void) throws {
     do { try body() } catch var error as ModelError {
-      // The type already says what the first step of the path says.
+      // The first step of the path repeats the type of the layer.
       let path = error.field?.split(separator: ".", maxSplits: 1).map(String.init) ?? []
       error.field = path.count > 1 ? path[1] : nil
       throw error.inLayer(layer.name, class: path.first)
@@ -106,21 +106,21 @@ package protocol LayerParameters: EncodedMessage {
   /// The numbers of inputs and outputs that the type allows.
   static var inputCount: ClosedRange<Int> { get }
   static var outputCount: ClosedRange<Int> { get }
-  /// The minimum rank of an input. If it is not 0, an input of rank 0 counts as one of shape [1].
+  /// The minimum rank of an input. If it is not 0, a scalar input is read as shape `[1]`.
   static var minimumRank: Int { get }
-  /// Up to this rank an input's last axis is C, above it W.
+  /// Up to this rank, an input's last axis is C; above it, W.
   static var vectorRank: Int { get }
   /// Shapes of all possible outputs for shapes of the inputs; a layer may name fewer outputs. They
   /// are `[Seq, Batch, C, H, W]` for types from specification 1 to 3, and of any rank for later
   /// types; `blobShapes` accepts any rank for all types. Throws if the shapes do not fit the
   /// parameters.
   func outputShapes(_ inputs: [[Int]]) throws -> [[Int]]
-  /// The number of products that the layer's definition sums for these valid shapes: matrix
-  /// products and convolutions count, element functions do not. All costs are based on this number.
+  /// The number of multiply-adds for these valid shapes: matrix products and convolutions count,
+  /// element functions do not. All costs are based on this number.
   func multiplyAdds(_ inputs: [[Int]], _ outputs: [[Int]]) -> Int
   /// Weights in field order, with the field's name and the shape implied by the other fields.
   var weights: [NamedWeights] { get }
-  /// Records faults in the parameters that are independent of the network.
+  /// Records problems with the parameters that do not depend on the network.
   func check(_ faults: inout ValidationIssues)
 }
 

@@ -2,18 +2,18 @@ import TensorCore
 
 /// A weight field with values that are NaN or infinite. Frameworks accept such values.
 package struct NonFiniteWeights: Sendable, Equatable {
-  /// The layer's name; in a pipeline after the model's name.
+  /// The layer's name, preceded by the model's name in a pipeline.
   package let layer: String
   package let layerClass: String
   package let field: String
   package let count: Int
-  /// The number of all values of the field.
+  /// The number of values in the field.
   package let total: Int
 }
 
 extension Model {
   /// The fields with such values, in file order, except in networks inside loops and branches. For
-  /// codes, their scales, biases and tables count.
+  /// compressed weights, scales, biases and tables are checked.
   package var nonFiniteWeights: [NonFiniteWeights] {
     networks.flatMap { prefix, model in
       (model.neuralNetwork?.layers ?? []).flatMap { layer in
@@ -29,7 +29,7 @@ extension Model {
     }
   }
 
-  /// A line about them: the first field, and the number of others. Nil if all values are finite.
+  /// A note with the first field and the number of others; nil if all values are finite.
   package func nonFiniteNote(file: String) -> String? {
     let found = nonFiniteWeights
     guard let first = found.first else { return nil }
@@ -50,7 +50,7 @@ extension Model {
 extension Weights {
   fileprivate typealias Part = (path: [String], count: Int, total: Int)
 
-  /// The paths to such values in the message, with their numbers.
+  /// The paths of the fields with such values, and their counts.
   fileprivate var nonFiniteParts: [Part] {
     func part(_ name: String, _ values: [Float]) -> Part {
       (["quantization", name], values.count { !$0.isFinite }, values.count)

@@ -48,7 +48,7 @@ public struct RandomWeights: Sendable {
 }
 
 extension NeuralNetwork {
-  /// Gives random values to every required weight that the document lacks, except weights in
+  /// Fills every required weight that the document lacks with random values, except weights in
   /// activations.
   ///
   /// - Returns: the number of weights filled.
@@ -79,7 +79,7 @@ extension NeuralNetwork {
 }
 
 extension NeuralNetwork {
-  /// Throws unless all weights that are missing fit into a file and into memory.
+  /// Throws unless all missing weights fit into a file and into memory.
   private func requireMemoryForMissingWeights() throws {
     var total = 0
     for var layer in layers where !(layer.parameters is Custom) {
@@ -103,7 +103,7 @@ extension NeuralNetwork {
 }
 
 extension NeuralNetworkLayer {
-  /// Adds required fields that are missing, as empty ones.
+  /// Adds missing required fields with empty values.
   fileprivate mutating func addEmptyWeights() {
     if var convolution = parameters as? Convolution, input.count == 1, convolution.kernel == nil {
       convolution.kernel = Weights()

@@ -1,17 +1,17 @@
 import TensorCore
 
-/// What is known about the blobs of a network without running it.
+/// The shapes of a network's blobs, as far as they are known without running it.
 package struct InferredShapes: Sendable {
   /// Shapes by blob; blobs after an error or an unknown layer are missing.
   package var shapes: [String: [Int]] = [:]
   /// Reasons why layers have no shapes, with the layers' names.
   package var errors: [ModelError] = []
-  /// The shapes in the networks of the layer at an index, in their order.
+  /// The shapes in the networks inside the layer at an index, in order.
   package var inside: [Int: [InferredShapes]] = [:]
 
   package init(shapes: [String: [Int]] = [:]) { self.shapes = shapes }
 
-  /// The same, where a single element without axes has one, as it does outside a network.
+  /// The same, with the shape `[1]` for scalars, as they appear outside a network.
   fileprivate var withAxes: InferredShapes {
     var result = self
     result.shapes = shapes.mapValues { $0.isEmpty ? [1] : $0 }
@@ -24,8 +24,8 @@ extension NeuralNetwork {
   /// The shapes of all blobs for the given input shapes; inference continues after errors.
   ///
   /// - Parameters:
-  ///   - depth: how many levels of networks inside networks to look into; what deeper ones write has
-  ///     an unknown shape.
+  ///   - depth: how many levels of nested networks to look into; blobs written deeper have unknown
+  ///     shapes.
   ///   - custom: returns the output shapes of a custom layer; without it they stay unknown.
   package func inferredShapes(
     inputs: [String: [Int]], depth: Int = 3, custom: ((Custom, [[Int]]) throws -> [[Int]])? = nil
@@ -33,7 +33,7 @@ extension NeuralNetwork {
     shapesOfAnyRank(inputs, depth, custom).withAxes
   }
 
-  /// The same with rank 0.
+  /// The same, keeping rank 0.
   fileprivate func shapesOfAnyRank(
     _ inputs: [String: [Int]], _ depth: Int, _ custom: ((Custom, [[Int]]) throws -> [[Int]])?
   ) -> InferredShapes {
@@ -64,7 +64,7 @@ extension NeuralNetwork {
         } else if let dynamic = parameters as? any DynamicLayer,
           case let deciding = dynamic.decidingInputs(known.count), !deciding.isEmpty
         {
-          // Too few inputs are reported with the layer's other faults.
+          // Too few inputs are reported with the layer's other problems.
           let names = deciding.filter(layer.input.indices.contains).map { layer.input[$0] }
           let given = names.compactMap { values[$0] }
           guard given.count == deciding.count || !type(of: dynamic).sizesDependOnValues
@@ -95,7 +95,7 @@ extension NeuralNetwork {
 }
 
 extension ControlLayer {
-  /// The shapes in each network. In a loop, blobs that change their shapes have unknown ones.
+  /// The shapes in each network. In a loop, blobs whose shapes change are unknown.
   fileprivate func shapesInside(
     _ shapes: [String: [Int]], written: Set<String>, depth: Int,
     _ custom: ((Custom, [[Int]]) throws -> [[Int]])?
@@ -115,12 +115,12 @@ extension ControlLayer {
     return changing.isEmpty ? first : run(shapes.filter { !written.contains($0.key) })
   }
 
-  /// The shape of a blob behind the layer; nil if it depends on what runs.
+  /// The shape of a blob after the layer; nil if it depends on which networks run.
   fileprivate func shapeBehind(
     _ name: String, before: [Int]?, _ ends: [[String: [Int]]]
   ) -> [Int]? {
     let isBranch = self is Branch
-    // Without a second network, or without a run of a loop, the blob stays what it was.
+    // Without a second network, or if a loop never runs, the blob stays unchanged.
     var shapes = isBranch ? ends.map { $0[name] } : [ends.last?[name]]
     if let before, !isBranch || ends.count < 2 { shapes.append(before) }
     guard let first = shapes.first, shapes.allSatisfy({ $0 == first }) else { return nil }
@@ -129,7 +129,7 @@ extension ControlLayer {
 }
 
 extension NeuralNetworkLayer {
-  /// The blobs that networks inside write.
+  /// The blobs that nested networks write.
   package var blobsWrittenInside: Set<String> {
     guard let networks = (parameters as? any ControlLayer)?.networks else { return [] }
     return networks.flatMap(\.layers).reduce(into: []) {
@@ -140,7 +140,7 @@ extension NeuralNetworkLayer {
 }
 
 extension LayerParameters {
-  /// The few values of a constant, from which sizes may be computed.
+  /// The values of a small constant, from which sizes may be computed.
   package func knownValues(_ inputs: [[Int]]) -> [Float]? {
     switch self {
     case let constant as LoadConstantND:
@@ -153,9 +153,9 @@ extension LayerParameters {
 }
 
 extension FeatureType {
-  /// The shape in which `network` sees a feature: with exact mapping the declared one, otherwise
-  /// `[Seq, Batch, C, H, W]`. Nil for features without a shape, such as scalars and flexible arrays
-  /// without a default.
+  /// The feature's shape in `network`: with exact mapping the declared one, otherwise `[Seq, Batch,
+  /// C, H, W]`. Nil for features without a shape, such as scalars and flexible arrays without a
+  /// default.
   package func networkShape(in network: NeuralNetwork) -> [Int]? {
     let shape: [Int]
     switch kind {

@@ -52,7 +52,7 @@ extension NeuralNetworkLayer {
   /// a layer accepts arrays only in their exact ranks.
   package var needsExactMapping: Bool { kindVersion >= 4 }
 
-  /// The version that introduced the type, its fields and its inputs, whatever the weights are.
+  /// The version that introduced the type, its fields and its inputs, regardless of the weights.
   private var kindVersion: Int {
     guard let parameters else { return 1 }
     var needed = parameters.requiredSpecificationVersion

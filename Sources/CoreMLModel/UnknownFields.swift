@@ -35,7 +35,7 @@ package struct UnknownFields: Sendable, Equatable {
 }
 
 extension Model {
-  /// The fields of the document that this program does not know, and therefore ignores.
+  /// The fields of the document that this program does not know, and ignores.
   var unknownFieldFindings: [ModelError] {
     unknownFields.positions.map { position in
       var path = position.path[...]
@@ -56,7 +56,7 @@ extension Model {
       {
         error.layer = prefix + layers[number].label(at: number)
         error.layerClass = layers[number].parameters?.specificationTypeName
-        // The class says what the first step inside the layer says.
+        // The class repeats the first step inside the layer.
         path = path[(index + 1)...]
         if path.first?.name == layers[number].parameters?.typeName { path = path.dropFirst() }
       } else {

@@ -5,7 +5,7 @@ import TensorCore
 package enum WeightStorage: Sendable, Equatable {
   case single
   case half
-  /// Codes and the value of each.
+  /// Codes, and a table with the value of each.
   case table(bits: Int, [Float])
   /// One scale and bias, or one per channel, and the number of elements per channel. Signed codes
   /// are in `int8RawValue`, others in `rawValue`.

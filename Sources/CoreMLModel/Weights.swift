@@ -123,8 +123,8 @@ package struct Quantization: SpecificationMessage {
 }
 
 extension NeuralNetworkLayer {
-  /// Passes every weight, with the path of its field, to `body`, except weights in activations.
-  /// Errors name the layer.
+  /// Passes every weight and the path of its field to `body`, except weights in activations. Errors
+  /// name the layer.
   package mutating func editWeights(_ body: (String, inout Weights) throws -> Void) throws {
     do { try parameters?.editWeights("", body) } catch let error as ModelError {
       throw error.inLayer(name, class: parameters?.typeName)

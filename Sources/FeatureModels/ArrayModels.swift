@@ -56,7 +56,7 @@ extension Imputer: DirectFeatureModel {
     return [inputs.output: replaced(in: value)]
   }
 
-  /// The value for a missing input; nil if it has as many as the input.
+  /// The value for a missing input.
   private static func whole(_ imputed: Imputed) -> FeatureValue? {
     switch imputed {
     case .double(let value): .double(value)

@@ -23,7 +23,7 @@ extension DictVectorizer: DirectFeatureModel {
   func run(_ inputs: FeatureInputs) throws -> [String: FeatureValue] {
     let keys = keys?.keys ?? []
     guard case .dictionary(let entries) = try inputs.required() else { return [:] }
-    // Around a mapping of whole numbers, coremltools declares keys that are texts.
+    // For integer keys, coremltools declares a dictionary with string keys.
     let result = keys.map { entries[$0] ?? entries[.string($0.description)] ?? 0 }
     if case .dictionary? = inputs.description.output.first?.type?.kind {
       let present = result.enumerated().filter { $0.element != 0 }
@@ -80,7 +80,7 @@ extension FeatureVectorizer: DirectFeatureModel {
     return [inputs.output: .numbers(NumberArray(result))]
   }
 
-  /// The values of whole-number keys in their places.
+  /// The values of integer keys, at these indices.
   private static func dense(_ entries: [FeatureKey: Double], _ column: Column) throws -> [Double] {
     let count = try checkedProduct([column.dimensions], limit: FeatureInputs.elementLimit)
     var result = [Double](repeating: 0, count: count)

@@ -50,7 +50,7 @@ extension FeatureModelParameters {
 
 /// A type of model that runs by plain arithmetic in double precision.
 protocol RunnableFeatureModel: FeatureModelParameters {
-  /// What is computed once, before any prediction.
+  /// The computation, prepared once before any prediction.
   func computation(_ description: ModelDescription) throws -> any FeatureModelComputation
 }
 
@@ -68,7 +68,7 @@ extension DirectFeatureModel {
 
 /// The values of a prediction, of the declared types.
 struct FeatureInputs {
-  /// How many numbers a model may ask for that neither the inputs nor the file have.
+  /// The most numbers that a model may request beyond those in the inputs and the file.
   static let elementLimit = 1 << 24
 
   let description: ModelDescription
@@ -109,7 +109,7 @@ struct FeatureInputs {
     return vector
   }
 
-  /// All inputs' numbers, of which there must be `count`.
+  /// All inputs' numbers; throws unless there are `count`.
   func vector(count: Int) throws -> [Double] {
     let vector = try vector()
     try require(
@@ -129,7 +129,7 @@ struct FeatureInputs {
   /// The outputs of a classifier: the label with the highest probability, the first among equals,
   /// and all probabilities.
   ///
-  /// - Parameter best: the index of another label.
+  /// - Parameter best: the index of the label to return instead.
   func classification(
     _ probabilities: [Double], of labels: [FeatureKey], best: Int? = nil
   ) -> [String: FeatureValue] {

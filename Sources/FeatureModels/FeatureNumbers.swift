@@ -19,9 +19,9 @@ public struct NumberArray: Sendable, Equatable {
 
 /// A key of a dictionary.
 public enum FeatureKey: Sendable, Hashable, Comparable {
-  /// A whole number; these come before all texts.
+  /// An integer; integers come before all strings.
   case int(Int)
-  /// A text.
+  /// A string.
   case string(String)
 }
 
@@ -65,7 +65,7 @@ extension FeatureValue {
     }
   }
 
-  /// All numbers; nil for a text, a dictionary or an image.
+  /// All numbers; nil for a string, a dictionary or an image.
   var numberArray: NumberArray? {
     switch self {
     case .numbers(let array): array
@@ -75,9 +75,9 @@ extension FeatureValue {
     }
   }
 
-  /// The value as one of the declared type.
+  /// Converts the value to the declared type.
   ///
-  /// - Throws: `.mismatch` if it is not one.
+  /// - Throws: `.mismatch` if that is impossible.
   func converted(to type: FeatureType?, feature: String) throws -> FeatureValue {
     func mismatch(_ what: String) -> ModelError {
       ModelError(.mismatch, "the value is not \(what)", field: feature)

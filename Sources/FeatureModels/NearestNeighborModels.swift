@@ -29,7 +29,7 @@ extension KNearestNeighborsClassifier: DirectFeatureModel {
       let weight: Double
       switch weighting {
       case .inverseDistance?:
-        // A sample in the very place outweighs all others.
+        // A sample at distance 0 outweighs all others.
         weight = exact ? (distances[position] == 0 ? 1 : 0) : 1 / distances[position].squareRoot()
       default: weight = 1
       }

@@ -1,6 +1,6 @@
 import LibC
 
-/// The kernel's value of each support vector for `x`.
+/// The values of the kernel for each support vector and `x`.
 private struct KernelValues {
   let values: [Double]
 
@@ -92,7 +92,7 @@ extension SupportVectorClassifier: DirectFeatureModel {
 /// Wu, Lin, Weng: "Probability estimates for multi-class classification by pairwise coupling",
 /// algorithm 2: the probabilities `p` that minimize `Σ (r[j][i] p[i] − r[i][j] p[j])²`.
 enum PairwiseProbabilities {
-  /// - Parameter pairs: the probability of the row's class in the pair with the column's.
+  /// - Parameter pairs: the probability of the row's class in its pair with the column's class.
   static func coupled(_ pairs: [[Double]]) -> [Double] {
     let count = pairs.count
     if count == 2 { return [pairs[0][1], pairs[1][0]] }

@@ -44,7 +44,7 @@ extension NonMaximumSuppressionModel: DirectFeatureModel {
     /// The center, the width and the height.
     let box: [Double]
 
-    /// The area of the intersection divided by that of the union.
+    /// The intersection over union of the two boxes.
     func overlap(_ other: Candidate) -> Double {
       func side(_ axis: Int) -> Double {
         let low = max(box[axis] - box[axis + 2] / 2, other.box[axis] - other.box[axis + 2] / 2)
@@ -57,7 +57,7 @@ extension NonMaximumSuppressionModel: DirectFeatureModel {
     }
   }
 
-  /// A row for each box: by default those of four coordinates.
+  /// One row per box; by default, rows have four coordinates.
   private func rows(_ name: String, _ inputs: FeatureInputs, count: Int? = nil) throws
     -> NumberArray
   {
@@ -65,7 +65,7 @@ extension NonMaximumSuppressionModel: DirectFeatureModel {
       ModelError(.mismatch, "no value for input \(name)"))
     let count = count ?? array.elements.count / 4
     let width = count == 0 ? array.shape.last ?? 0 : array.elements.count / count
-    // Networks put axes of length 1 before and after those of boxes and numbers.
+    // Networks add axes of length 1 before and after those of boxes and numbers.
     func long(_ shape: [Int]) -> [Int] { shape.filter { $0 != 1 } }
     try require(
       long(array.shape) == long([count, width]) && count * width == array.elements.count,
@@ -75,7 +75,7 @@ extension NonMaximumSuppressionModel: DirectFeatureModel {
     return NumberArray(shape: [count, width], array.elements)
   }
 
-  /// The number of boxes that the outputs' shapes ask for.
+  /// The number of boxes that the shapes of the outputs request.
   private func outputRows(_ count: Int, _ inputs: FeatureInputs) throws -> Int {
     for name in [confidenceOutput, coordinatesOutput] {
       guard

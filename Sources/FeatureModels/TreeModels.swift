@@ -81,7 +81,7 @@ extension TreeEnsembleClassifier: RunnableFeatureModel {
       if labels.count == 2, values.count == 1 {
         return inputs.classification([1 - values[0], values[0]], of: labels)
       }
-      // The leaves of a forest have the probabilities of one tree, as coremltools writes them.
+      // coremltools writes the probabilities of each tree of a forest to its leaves.
       let sum = values.reduce(0, +)
       let isOfForest = transform == .none && sum > 0 && values.allSatisfy { $0 >= 0 }
       return inputs.classification(isOfForest ? values.map { $0 / sum } : values, of: labels)

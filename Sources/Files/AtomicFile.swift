@@ -6,18 +6,18 @@ import TensorCore
 ///
 /// A regular file is written next to its destination, flushed to disk and then moved into place.
 /// Until then, an existing file stays intact; its permissions carry over to the new one. On Linux
-/// the new file has no name until it is complete. Where it needs one before, it is a `PendingItem`.
-/// `-` (standard output), pipes and character devices are written directly. Directories, block devices
-/// and sockets are refused.
+/// the new file has no name until it is complete. If it needs a name earlier, it is a
+/// `PendingItem`. `-` (standard output), pipes and character devices are written directly.
+/// Directories, block devices and sockets are rejected.
 package enum AtomicFile {
   /// Creates the file at `path` with what `body` writes.
   ///
-  /// - Parameter folder: of several outputs; `path` is then in it, folders in between are made, and
-  ///   no symbolic link is followed.
+  /// - Parameter folder: for one of several outputs; `path` is then inside it, missing folders are
+  ///   created, and no symbolic link is followed.
   /// - Parameter byteCount: the expected size, if known; a lack of space is then reported before
   ///   anything is written.
-  /// - Parameter verify: looks at the complete file before it replaces an existing one. What is
-  ///   written directly is not verified.
+  /// - Parameter verify: inspects the complete file before it replaces an existing one. Output that
+  ///   is written directly is not verified.
   /// - Throws: `.cannotCreate`, `.cannotWrite`, and whatever `body` throws.
   package static func write<Result>(
     to path: String, in folder: String? = nil, byteCount: Int? = nil,
@@ -109,21 +109,21 @@ package enum AtomicFile {
     #endif
     while fsync(descriptor) != 0 {
       if errno == EINTR { continue }
-      // A file system that cannot do this has nothing to report.
+      // File systems that do not support this have no error to report.
       if errno == EINVAL || errno == ENOTSUP || errno == EROFS { return }
       throw ModelError(.cannotWrite, "cannot write: \(systemMessage(errno))")
     }
   }
 }
 
-/// Where a file is to be.
+/// The destination of a file.
 private struct Destination {
   let folder: OpenFolder
   let name: String
   /// Permissions of the existing file.
   let mode: mode_t?
 
-  /// - Parameter path: links to files are followed.
+  /// - Parameter given: the path; links to files are followed.
   init(_ given: String) throws {
     var path = given
     var status = stat()
@@ -176,7 +176,7 @@ private struct Destination {
 private final class PendingFile {
   let destination: Destination
   let descriptor: Int32
-  /// Where it has a name.
+  /// The hidden item, if the file already has a name.
   private var pending: PendingItem?
 
   init(_ destination: Destination, mayBeNameless: Bool) throws {
@@ -201,7 +201,7 @@ private final class PendingFile {
     (self.descriptor, self.pending) = (descriptor, pending)
   }
 
-  /// Flushes the bytes to disk and gives the file its name.
+  /// Flushes the bytes to disk and moves the file into place.
   func commit() throws {
     if let mode = destination.mode { fchmod(descriptor, mode) }
     try AtomicFile.synchronize(descriptor)
@@ -213,12 +213,12 @@ private final class PendingFile {
         destination.name, ASSAY_RENAME_REPLACE) == 0 ? 0 : errno
     }
     guard code == 0 else { throw AtomicFile.cannotCreate(code) }
-    // The file is complete and has its name, whatever the folder's disk says.
+    // The file is complete and in place, even if flushing the folder fails.
     try? AtomicFile.synchronize(destination.folder.descriptor)
   }
 
-  /// Names the nameless file: directly if the destination is free, otherwise beside it, since only
-  /// renaming can replace a file. Returns whether it has its name.
+  /// Names the nameless file: directly if the destination is free, otherwise next to it, since only
+  /// renaming can replace a file. Returns whether it is in place.
   private func link() throws -> Bool {
     let source = "/proc/self/fd/\(descriptor)"
     if destination.mode == nil,
@@ -245,7 +245,7 @@ private final class PendingFile {
   }
 }
 
-/// The folder that the file of this path is in.
+/// The path of the folder that contains the file.
 package func folderPath(of path: String) -> String {
   guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return "." }
   return slash == path.startIndex ? "/" : String(path[..<slash])

@@ -4,20 +4,20 @@ import TensorCore
 
 /// Output folders that are either complete or absent.
 ///
-/// A folder is written as a `PendingItem` and then takes its name; one that is there already is
-/// exchanged with it in one step, and removed. Where the file system cannot do that, it is refused.
+/// A folder is written as a `PendingItem` and then renamed. An existing folder is exchanged with it
+/// in one step and removed; if the file system does not support that, the write fails.
 package enum AtomicFolder {
-  /// What becomes of a folder that is there already; an empty one may always be used.
+  /// What happens to an existing folder; an empty one may always be used.
   package enum Existing {
-    /// It is replaced, unless the closure throws: something in it must stay.
+    /// It is replaced, unless the closure throws because something in it must stay.
     case replaced((OpenFolder) throws -> Void)
-    /// The files are put into it. If one has the name of another, that is replaced, or nothing is.
+    /// The files are added to it. Existing files of these names are replaced, or prevent writing.
     case filled(replacing: Bool)
   }
 
   /// Creates the folder at `path` with the files that `body` writes.
   ///
-  /// - Throws: `.cannotCreate`, `.cannotWrite`, and whatever `body` throws. Nothing has changed then.
+  /// - Throws: `.cannotCreate`, `.cannotWrite`, or what `body` throws; then nothing has changed.
   package static func write<Result>(
     to path: String, existing: Existing, _ body: (FolderWriter) throws -> Result
   ) throws -> Result {
@@ -42,13 +42,13 @@ package enum AtomicFolder {
     }
   }
 
-  /// Removes what killed processes left beside the folder, which may be complete.
+  /// Removes folders, possibly complete ones, that killed processes left next to the destination.
   package static func removeAbandoned(_ path: String) {
     guard let name = pathNames(path).last, let parent = OpenFolder(parentPath(path)) else { return }
     PendingItem.removeAbandoned(name, in: parent)
   }
 
-  /// As `folderPath`, also where something follows the name.
+  /// Like `folderPath`, but ignores slashes and dots after the name.
   private static func parentPath(_ path: String) -> String {
     let names = pathNames(path).dropLast().joined(separator: "/")
     if path.utf8.first == UInt8(ascii: "/") { return "/" + names }
@@ -75,10 +75,10 @@ package enum AtomicFolder {
     return result
   }
 
-  // MARK: A folder of its own
+  // MARK: Replacing a folder
 
-  /// - Throws: `.cannotCreate` for what is no folder, or must stay. Returns the folder to replace; nil
-  ///   if there is none, or an empty one.
+  /// - Throws: `.cannotCreate` if the item is not a folder, or must stay. Returns the folder to
+  ///   replace; nil if there is none, or it is empty.
   @discardableResult private static func requireReplaceable(
     _ name: String, in parent: OpenFolder, _ existing: Existing
   ) throws -> OpenFolder? {
@@ -103,7 +103,7 @@ package enum AtomicFolder {
       return assay_rename(pending.folder.descriptor, item, parent.descriptor, name, kind) == 0
         ? 0 : errno
     }
-    // Another process may write the same folder: each round sees what that left.
+    // Another process may write the same folder, so each round checks what it left.
     for _ in 0..<100 {
       guard let old = try requireReplaceable(name, in: parent, existing) else {
         let code = rename(ASSAY_RENAME_REPLACE)
@@ -124,7 +124,7 @@ package enum AtomicFolder {
       }
       guard code == 0 else { throw AtomicFile.cannotCreate(code) }
       do { try requireReplaceable(PendingItem.item, in: pending.folder, existing) } catch {
-        // Something came into the folder after the first look.
+        // Something was added to the folder after the first check.
         if rename(ASSAY_RENAME_EXCHANGE) != 0 { pending.abandon(&items) }
         throw error
       }
@@ -133,7 +133,7 @@ package enum AtomicFolder {
     throw AtomicFile.cannotCreate(EBUSY)
   }
 
-  // MARK: Files into a folder
+  // MARK: Filling a folder
 
   private static func fill<Result>(
     _ folder: OpenFolder, _ existing: Existing, _ path: String,
@@ -203,7 +203,7 @@ package enum AtomicFolder {
 /// Writes the files of a folder that is not in place yet.
 package final class FolderWriter {
   private let folder: OpenFolder
-  /// Of the destination.
+  /// The path of the destination.
   private let path: String
   fileprivate private(set) var paths: [String] = []
 
@@ -211,10 +211,10 @@ package final class FolderWriter {
     (self.folder, self.path) = (folder, path)
   }
 
-  /// Writes a file; folders in between are made.
+  /// Writes a file, creating missing folders.
   ///
   /// - Parameter byteCount: the expected size, if known.
-  /// - Throws: `.cannotCreate`, also where the folder has the file already; `.cannotWrite`.
+  /// - Throws: `.cannotCreate`, also if the folder already has the file; `.cannotWrite`.
   package func write(
     _ file: String, byteCount: Int? = nil, _ body: (OutputHandle) throws -> Void
   ) throws {
@@ -241,7 +241,7 @@ package final class FolderWriter {
     try write(file, byteCount: bytes.count) { handle in try bytes.withUnsafeBytes(handle.write) }
   }
 
-  /// Makes a folder that may stay empty.
+  /// Creates a folder that may stay empty.
   package func makeFolder(_ path: String) throws {
     _ = try place(path + "/any")
     paths.append(path + "/")

@@ -2,23 +2,23 @@ import CSystem
 import LibC
 import Synchronization
 
-/// SIGINT, SIGTERM and SIGHUP remove what is being written and then take their usual course, so the exit
-/// status is that of the signal.
+/// SIGINT, SIGTERM and SIGHUP remove unfinished outputs and then take their usual course, so the
+/// exit status is that of the signal.
 ///
-/// The signal handler wakes a thread, which may do what a handler may not. Everything that makes an
-/// item or puts it in place takes the lock, and so comes to its end before, or never begins.
+/// The signal handler wakes a thread, which may do what a handler may not. Code that creates an
+/// item or moves it into place holds the lock, so it completes first or never starts.
 enum InterruptCleanup {
   private static let pending = Mutex<[PendingItem]>([])
 
-  /// Does something that must not be interrupted halfway. `items` are those to remove.
+  /// Does something that must not be interrupted. A signal removes `items`.
   static func exclusively<Result>(
     _ body: (_ items: inout [PendingItem]) throws -> sending Result
   ) rethrows -> sending Result {
     try pending.withLock { items in try body(&items) }
   }
 
-  /// Signals that the program handles itself are left alone. Without a thread, a signal leaves what a
-  /// killed process leaves.
+  /// Signals that the program handles itself are left alone. Without a thread, a signal leaves the
+  /// same files as killing the process.
   static let install: Void = {
     var ends: [Int32] = [-1, -1]
     guard assay_pipe(&ends) == 0 else { return }
@@ -32,7 +32,7 @@ enum InterruptCleanup {
           var byte = UInt8(truncatingIfNeeded: number)
           _ = write(InterruptCleanup.writer, &byte, 1)
         } else {
-          // A copy of the process, which has no such thread and owns no item.
+          // A forked copy of the process has no such thread and owns no item.
           signal(number, SIG_DFL)
           raise(number)
         }
@@ -44,7 +44,7 @@ enum InterruptCleanup {
     }
   }()
 
-  /// Set before the handler is.
+  /// Set before the handler is installed.
   nonisolated(unsafe) private static var writer: Int32 = -1
   nonisolated(unsafe) private static var owner: pid_t = 0
 

@@ -10,8 +10,8 @@ package enum MappedFile {
 
   /// The bytes of the file at `path`.
   ///
-  /// If another process truncates a mapped file while it is in use, the bytes are gone, and the
-  /// process ends; the program then says why. A program that replaces files by renaming does no harm.
+  /// If another process truncates a mapped file while it is in use, the bytes are gone, and this
+  /// process ends with a message. Replacing a file by renaming is safe.
   ///
   /// - Throws: `.missingFile` if the file cannot be opened or read, `.limitExceeded` if it is
   ///   larger than `limit`.
@@ -91,7 +91,7 @@ package enum MappedFile {
   private static func readStream(
     _ descriptor: Int32, limit: Int, expected: Int = 64 << 10
   ) throws -> Bytes {
-    // One byte more shows the end.
+    // One extra byte detects the end.
     var buffer = try AlignedBuffer(checkedByteCount: min(expected, limit) + 1)
     var count = 0
     var hasWaited = false
@@ -106,7 +106,7 @@ package enum MappedFile {
       if length < 0 {
         if errno == EINTR { continue }
         if errno == EAGAIN {
-          // Its writer is still at work.
+          // The writer is still running.
           _ = isReadable(descriptor, milliseconds: -1)
           continue
         }
@@ -131,7 +131,7 @@ package enum MappedFile {
     return descriptor != 0 && fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFIFO
   }
 
-  /// Waits until there are bytes, or the writer is gone; a negative time has no end.
+  /// Waits until there are bytes, or the writer is gone; a negative time waits forever.
   private static func isReadable(_ descriptor: Int32, milliseconds: Int32) -> Bool {
     var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     return poll(&request, 1, milliseconds) > 0

@@ -2,15 +2,15 @@ import CSystem
 import LibC
 import TensorCore
 
-/// An open folder. Its items are found by their names in it, never through a symbolic link, and
-/// whatever becomes of its path.
+/// An open folder. Its items are found by name inside it, never through a symbolic link, even if
+/// its path changes.
 package final class OpenFolder: Sendable {
   let descriptor: Int32
-  /// As the user gave it.
+  /// The path as the user gave it.
   package let path: String
 
-  /// The folder with this path, which the user gave and which may be a link; nil, with `errno`, if it
-  /// cannot be opened.
+  /// Opens the folder at a path from the user, which may be a link; nil, with `errno`, if that
+  /// fails.
   package init?(_ path: String) {
     let descriptor = assay_open_at(AT_FDCWD, path, O_RDONLY | O_DIRECTORY, 0)
     guard descriptor >= 0 else { return nil }
@@ -18,7 +18,7 @@ package final class OpenFolder: Sendable {
     self.path = path
   }
 
-  /// An item that is a folder, and no link to one; nil, with `errno`, otherwise.
+  /// Opens an item that is a folder, not a link to one; nil, with `errno`, otherwise.
   package init?(_ name: UnsafePointer<CChar>, in folder: OpenFolder) {
     let descriptor = assay_open_at(
       folder.descriptor, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0)
@@ -36,7 +36,7 @@ package final class OpenFolder: Sendable {
     return status.st_mode & S_IFMT
   }
 
-  /// The names of all items as the system has them, which may be no text.
+  /// The names of all items as bytes, which need not be valid text.
   ///
   /// - Throws: `.missingFile` if the folder cannot be read to its end.
   package func names() throws -> [[CChar]] {
@@ -64,10 +64,10 @@ package final class OpenFolder: Sendable {
     return names
   }
 
-  /// The folder of the item with this path, and the item's name there; nil, with `errno`, if there is no
-  /// such folder.
+  /// The folder of the item at this path, and the item's name in it; nil, with `errno`, if there is
+  /// no such folder.
   ///
-  /// - Parameter creating: called after each folder that is made, where those missing are to be.
+  /// - Parameter creating: called after each missing folder is created; nil to create none.
   /// - Throws: `code` if the path leads outside or through a link.
   func place(
     of path: String, _ code: ModelError.Code, creating: ((OpenFolder, String) -> Void)? = nil
@@ -121,10 +121,10 @@ package final class OpenFolder: Sendable {
     return try inFile(whole) { try MappedFile.bytes(file, status, whole, limit: limit) }
   }
 
-  /// The first item, at any depth, that the closure refuses, by its path in the folder.
+  /// The path inside the folder of the first item, at any depth, that the closure rejects.
   ///
-  /// - Parameter isExpected: takes the bytes of the path.
-  /// - Throws: `.cannotCreate` where a folder cannot be read or emptied.
+  /// - Parameter isExpected: receives the bytes of the path.
+  /// - Throws: `.cannotCreate` if a folder cannot be read or emptied.
   package func firstItem(
     butFor isExpected: (_ path: [UInt8], _ type: mode_t) throws -> Bool
   ) throws -> String? {
@@ -153,10 +153,10 @@ package final class OpenFolder: Sendable {
     return nil
   }
 
-  /// Nesting of folders in a folder that is replaced.
+  /// The maximum nesting of folders in a folder that is replaced.
   private static let deepest = 64
 
-  /// Whether this process has read or written the file with this path, as it is now.
+  /// Whether this process has read or written the file at this path in its current state.
   package func hasReadOrWritten(_ path: String) throws -> Bool {
     guard let (folder, name) = try place(of: path, .cannotCreate) else { return false }
     var status = stat()
@@ -164,7 +164,7 @@ package final class OpenFolder: Sendable {
       && OpenedFiles.isPart(status)
   }
 
-  /// Removes an item, a folder with its contents.
+  /// Removes an item; for a folder, including its contents.
   func remove(_ name: UnsafePointer<CChar>) {
     if unlinkat(descriptor, name, 0) == 0 { return }
     if let folder = OpenFolder(name, in: self) {
@@ -175,8 +175,8 @@ package final class OpenFolder: Sendable {
   }
 }
 
-/// The names in a path, without those that lead nowhere. Compared as bytes: a slash is one even before
-/// a combining mark.
+/// The names in a path, without empty ones and `.`. Split by bytes, because a slash is one even
+/// before a combining mark.
 func pathNames(_ path: String) -> [String] {
   path.utf8.split(separator: UInt8(ascii: "/")).map { String(Substring($0)) }.filter { $0 != "." }
 }

@@ -2,8 +2,8 @@ import LibC
 import Synchronization
 import TensorCore
 
-/// The files that a command has read, so that it does not destroy one by writing to it, nor reads one
-/// twice. A program that uses the library keeps a record of the files of packages alone.
+/// The files that a command has read, so it neither overwrites one of them nor reads one twice. A
+/// program that uses the library only records the files of packages.
 package enum OpenedFiles {
   private struct Identity: Hashable {
     let device: UInt64
@@ -17,12 +17,12 @@ package enum OpenedFiles {
 
   private struct Content {
     let identity: Identity
-    /// A pipe is read once; a file may have been replaced.
+    /// Tell whether a file has been replaced; a pipe is read only once.
     let times: [Int]
     let bytes: Bytes
   }
 
-  /// A file of a package, until it is changed or its number belongs to another.
+  /// A file of a package, until it is changed or its inode number is reused.
   private struct Part: Hashable {
     let identity: Identity
     let times: [Int]
@@ -34,7 +34,7 @@ package enum OpenedFiles {
     var files: Set<Identity> = []
     var replaceable: Set<Identity> = []
     var pipes: [Content] = []
-    /// The last two: the format is detected before the content is read, maybe of two files in turn.
+    /// The last two: the format is detected before the content is read, maybe of both in turn.
     var last: [Content] = []
   }
 
@@ -43,7 +43,7 @@ package enum OpenedFiles {
   /// Starts the record, for a process that executes one command.
   package static func keepRecord() { record.withLock { $0.isKept = true } }
 
-  /// Notes a file that a command reads.
+  /// Records a file that a command reads.
   package static func note(_ status: stat) {
     let isNew = record.withLock {
       $0.isKept && $0.files.insert(Identity(status)).inserted
@@ -71,7 +71,7 @@ package enum OpenedFiles {
       hint: "choose another output name")
   }
 
-  /// Notes a file of a package that was read or written: a package that is written in its place need not
+  /// Records a file of a package that was read or written: a package written in its place need not
   /// keep it.
   static func notePart(_ status: stat) {
     let part = Part(identity: Identity(status), times: times(status))
@@ -96,7 +96,7 @@ package enum OpenedFiles {
     ]
   }
 
-  /// What has been read of this very file.
+  /// The bytes that have already been read from this file.
   static func bytes(_ status: stat) -> Bytes? {
     let identity = Identity(status)
     return record.withLock { record in

@@ -6,8 +6,8 @@ import TensorCore
 package final class OutputHandle {
   private let descriptor: Int32
   private let expectedByteCount: Int?
-  /// Allocated at the first small piece; a failure is an error, so that outputs can be removed. The C
-  /// library does not reuse aligned memory as well, so that a process that writes often would grow.
+  /// Allocated for the first small piece; a failure is an error, so that outputs can be removed.
+  /// Not aligned: the C library reuses aligned memory less well, so the process would grow.
   private var buffer: UnsafeMutableRawPointer?
   private var bufferedByteCount = 0
   private static let bufferByteCount = 256 << 10

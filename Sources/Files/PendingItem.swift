@@ -2,10 +2,10 @@ import CSystem
 import LibC
 import TensorCore
 
-/// A file or folder that is being written, `item` in a hidden folder beside its destination.
+/// A file or folder that is being written: `item` in a hidden folder next to its destination.
 ///
-/// The hidden folder also holds a file that is locked as long as the process lives. Where the lock is
-/// free, a killed process left the folder, and the next one with this destination removes it.
+/// The hidden folder also contains a file that is locked while the process lives. If it is not
+/// locked, a killed process left the folder, and the next write to this destination removes it.
 final class PendingItem: Sendable {
   static let item = "item"
   private static let lockName = ".assay-lock"
@@ -22,7 +22,7 @@ final class PendingItem: Sendable {
 
   deinit { close(lock) }
 
-  /// - Parameter name: of the destination in `parent`.
+  /// - Parameter name: the name of the destination in `parent`.
   /// - Throws: `.cannotCreate`.
   static func make(in parent: OpenFolder, for name: String) throws -> PendingItem {
     _ = InterruptCleanup.install
@@ -41,7 +41,7 @@ final class PendingItem: Sendable {
     throw AtomicFile.cannotCreate(EEXIST)
   }
 
-  /// Nil if the name is taken, or another process took the folder for a leftover.
+  /// Nil if the name is taken, or another process mistook the folder for a leftover.
   private convenience init?(_ name: String, in parent: OpenFolder) throws {
     guard mkdirat(parent.descriptor, name, 0o700) == 0 else {
       if errno == EEXIST { return nil }
@@ -59,7 +59,7 @@ final class PendingItem: Sendable {
       if code == ENOENT { return nil }
       throw AtomicFile.cannotCreate(code)
     }
-    // Without locks, nothing is ever taken for a leftover.
+    // Without locks, nothing is ever considered a leftover.
     let isTaken = assay_lock_file(lock) != 0 && errno == EWOULDBLOCK
     var status = stat()
     guard !isTaken, fstat(lock, &status) == 0, status.st_nlink > 0 else {
@@ -69,7 +69,7 @@ final class PendingItem: Sendable {
     self.init(folder, parent, name, lock)
   }
 
-  /// Removes what is left of the item, and of one that it took the place of.
+  /// Removes the item, or the one that it was exchanged with.
   func discard() {
     InterruptCleanup.exclusively { items in
       guard let index = items.firstIndex(where: { $0 === self }) else { return }
@@ -78,13 +78,13 @@ final class PendingItem: Sendable {
     }
   }
 
-  /// Leaves the hidden folder to the user, for good.
+  /// Leaves the hidden folder to the user permanently.
   func abandon(_ items: inout [PendingItem]) {
     items.removeAll { $0 === self }
     unlinkat(folder.descriptor, Self.lockName, 0)
   }
 
-  /// The lock goes last, so that a leftover has it.
+  /// Removes the lock last, so that a leftover has one.
   func remove() {
     folder.remove(Self.item)
     unlinkat(folder.descriptor, Self.lockName, 0)
@@ -93,14 +93,14 @@ final class PendingItem: Sendable {
 
   private static let digitCount = 16
 
-  /// The start of hidden names beside a destination; names have up to 255 bytes.
+  /// The start of hidden names next to a destination; names have up to 255 bytes.
   private static func hiddenPrefix(_ name: String) -> String {
     var start = name[...]
     while start.utf8.count > 200 { start.removeLast() }
     return ".\(start)."
   }
 
-  /// Removes what killed processes left beside the destination.
+  /// Removes what killed processes left next to the destination.
   static func removeAbandoned(_ name: String, in parent: OpenFolder) {
     let prefix = hiddenPrefix(name)
     for bytes in (try? parent.names()) ?? [] {
@@ -113,7 +113,7 @@ final class PendingItem: Sendable {
       else { continue }
       let lock = assay_open_at(folder.descriptor, lockName, O_RDWR | O_NOFOLLOW | O_NONBLOCK, 0)
       guard lock >= 0 else {
-        // Killed before it had the file; only an empty folder goes.
+        // Killed before the lock file existed; only an empty folder is removed.
         if errno == ENOENT { unlinkat(parent.descriptor, bytes, AT_REMOVEDIR) }
         continue
       }

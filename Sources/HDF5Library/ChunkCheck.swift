@@ -3,8 +3,8 @@ import CHDF5
 import HDF5Reader
 import TensorCore
 
-/// Checks the chunks of a dataset, since the library returns zeros or uninitialized memory for what
-/// is missing in them.
+/// Checks the chunks of a dataset, because the library returns zeros or uninitialized memory for
+/// missing parts.
 struct ChunkCheck {
   private let shape: [Int]
   private let chunk: [Int]
@@ -18,9 +18,9 @@ struct ChunkCheck {
   private let fileSize: Int
 
   /// - Parameters:
-  ///   - filters: in the order in which they were applied.
+  ///   - filters: the filters in the order in which they were applied.
   ///   - isFilled: whether the file declares the values of missing chunks.
-  ///   - map: the map that learns where the chunks are; if nil, compressed ones are expanded.
+  ///   - map: the map that records where the chunks are; if nil, compressed ones are expanded.
   init(
     _ creation: borrowing Handle, shape: [Int], elementBytes: Int, filters: [H5Z_filter_t],
     isFilled: Bool, map: StorageMap?, fileSize: Int
@@ -73,7 +73,7 @@ struct ChunkCheck {
     let isEdge = zip(zip(position, chunk), shape).contains { $0.0 + $0.1 > $1 }
     if isEdge && hasPlainEdges { mask = .max }
     let applied = filters.indices.filter { mask >> UInt32($0) & 1 == 0 }.map { filters[$0] }
-    // Each checksum adds four bytes to what it is computed from.
+    // Each checksum adds four bytes to its input.
     let compression = applied.firstIndex(of: H5Z_FILTER_DEFLATE)
     let checksums = applied.indices.filter { applied[$0] == H5Z_FILTER_FLETCHER32 }
     let inner = byteCount + 4 * checksums.filter { $0 < compression ?? applied.count }.count

@@ -1,10 +1,10 @@
 import CSystem
 import LibC
 
-/// The rights that a worker gives up before it looks at the file.
+/// The rights that a worker gives up before it reads the file.
 enum Confinement {
-  /// Address space allowed beyond what the process has at start and twice the bytes of file and
-  /// values.
+  /// The address space allowed in addition to what the process has at the start and twice the bytes
+  /// of file and values.
   private static let freeMemory = 256 << 20
   private static let freeSeconds = 1
   private static let bytesPerSecond = 32 << 20
@@ -13,7 +13,7 @@ enum Confinement {
   ///   - file: the only file that can be opened afterwards, if the system can enforce that.
   ///   - workBytes: bytes of the file and of the values, which determine the limits on time and
   ///     memory.
-  /// - Returns: what is missing because the system does not have it.
+  /// - Returns: the protections that are missing because the system lacks them.
   static func enter(file: Int32, workBytes: Int) -> String? {
     assay_bind_to_parent()
     let seconds = freeSeconds + workBytes / bytesPerSecond

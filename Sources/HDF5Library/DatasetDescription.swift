@@ -13,11 +13,11 @@ struct DatasetDescription {
   let byteCount: Int
 
   /// Throws `.unsupported` for storage outside the file and for other filters, `.limitExceeded` if
-  /// more is declared than the stored bytes can hold, `.malformed` if the library fails or a part of
-  /// the values is not in the file.
+  /// more is declared than the stored bytes can hold, `.malformed` if the library fails or a part
+  /// of the values is not in the file.
   ///
-  /// - Parameter map: the map that learns where the values are. If it is nil, they can be read, and
-  ///   compressed ones are expanded once as a check.
+  /// - Parameter map: the map that records where the values are. If it is nil, they can be read,
+  ///   and compressed ones are expanded once as a check.
   init(_ dataset: borrowing Handle, fileSize: Int, map: StorageMap? = nil) throws {
     let creation = try Handle(
       H5Dget_create_plist(dataset.id), H5Pclose, "its storage cannot be read")
@@ -71,8 +71,8 @@ struct DatasetDescription {
     fileOffset = isPlain && offset % 4 == 0 ? Int(offset) : nil
   }
 
-  /// Whether values that were never written are those that the file declares. Without the second
-  /// condition, libhdf5 leaves memory as it is.
+  /// Whether the file declares a fill value for values that were never written, and libhdf5 writes
+  /// it. Otherwise, libhdf5 leaves memory as it is.
   private static func declaresFillValue(_ creation: borrowing Handle) throws -> Bool {
     var status = H5D_FILL_VALUE_ERROR
     var time = H5D_FILL_TIME_ERROR
@@ -109,7 +109,7 @@ struct DatasetDescription {
       }
       return filter
     }
-    // Nothing writes these, and checking them would require to undo the others.
+    // No writer produces these, and checking them would require undoing the other filters.
     if let gzip = filters.firstIndex(of: H5Z_FILTER_DEFLATE),
       filters[(gzip + 1)...].contains(where: { $0 != H5Z_FILTER_FLETCHER32 })
     {

@@ -65,7 +65,7 @@ enum DatasetReader {
   }
 
   /// The library converts half floats bit by bit, about a hundred times slower than memory, so they
-  /// are read as they are and widened here. Returns false if they are not IEEE 754 halves.
+  /// are read unconverted and widened here. Returns false if they are not IEEE 754 halves.
   private static func readHalves(
     of dataset: borrowing Handle, _ count: Int, into target: UnsafeMutableRawPointer
   ) throws -> Bool {

@@ -18,7 +18,7 @@ struct Handle: ~Copyable {
 }
 
 enum LibraryError {
-  /// H5E_DEFAULT, a macro that not every version lets Swift see.
+  /// H5E_DEFAULT, a macro that not every version exposes to Swift.
   static let stack: hid_t = 0
 
   /// The library's innermost error message for the call that just failed.

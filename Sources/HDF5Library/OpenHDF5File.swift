@@ -6,7 +6,7 @@ struct OpenHDF5File: ~Copyable {
 
   /// Opens the file of an open descriptor.
   ///
-  /// - Parameter map: the map that learns where everything is, instead of values being read.
+  /// - Parameter map: the map that records where everything is, instead of values being read.
   init(descriptor: Int32, map: StorageMap? = nil) throws {
     H5Eset_auto2(LibraryError.stack, nil, nil)
     // No filter is ever loaded as a plug-in.

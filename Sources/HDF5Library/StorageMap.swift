@@ -1,7 +1,7 @@
 import CHDF5
 import TensorCore
 
-/// Where the metadata of a file and the values of its datasets are, as the library reads them.
+/// The locations of a file's metadata and of its datasets' values, as the library reads them.
 final class StorageMap {
   private struct Extent {
     var start: UInt64
@@ -12,22 +12,22 @@ final class StorageMap {
 
   private var extents: [Extent] = []
   private var datasets: [String] = []
-  /// Index of the dataset whose values are added.
+  /// The index of the dataset whose values are being added.
   private var current: Int?
 
-  /// Whether values are added instead of being read.
+  /// Whether values are only recorded in the map instead of being read.
   var skipsValues = false
-  /// Bytes of the values that were added last.
+  /// The size in bytes of the values added last.
   private(set) var lastByteCount = 0
 
-  /// Assigns the values that are added from now on to the dataset at this path; nil if it has been
-  /// added before.
+  /// Assigns the values that are added from now on to the dataset at this path; a nil path ignores
+  /// them, for a dataset that has been added before.
   func begin(_ path: String?) {
     current = path == nil ? nil : datasets.count
     if let path { datasets.append(path) }
   }
 
-  /// Adds values.
+  /// Records the location of values.
   func add(_ offset: UInt64, _ byteCount: Int) {
     lastByteCount = byteCount
     if let current { append(offset, byteCount, dataset: current) }
@@ -40,7 +40,7 @@ final class StorageMap {
     }
   }
 
-  /// - Throws: `.malformed` if values are where metadata or other values are.
+  /// - Throws: `.malformed` if values overlap metadata or other values.
   func checkOverlaps() throws {
     extents.sort { ($0.start, $0.end) < ($1.start, $1.end) }
     var metadata: Extent?
@@ -82,8 +82,8 @@ final class StorageMap {
     }
   }
 
-  /// How many of the bytes belong to the metadata at their start: the library reads object headers
-  /// and heaps ahead.
+  /// How many of the bytes belong to the metadata that starts there: the library reads ahead for
+  /// object headers and heaps.
   private static func ownedBytes(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Int {
     func integer(_ position: Int, _ width: Int = 8) -> UInt64 {
       guard position + width <= bytes.count else { return .max }
@@ -96,7 +96,7 @@ final class StorageMap {
       let start = 6 + (flags & 0x20 != 0 ? 16 : 0) + (flags & 0x10 != 0 ? 4 : 0)
       size = integer(start, width).addingReportingOverflow(UInt64(start + width + 4)).partialValue
     } else if bytes.starts(with: "HEAP".utf8) {
-      // The data follow, or are elsewhere and are read separately.
+      // The data follow directly, or are elsewhere and read separately.
       size = integer(24) == offset + 32 ? integer(8).addingReportingOverflow(32).partialValue : 32
     } else if bytes.starts(with: "GCOL".utf8) {
       size = integer(8)

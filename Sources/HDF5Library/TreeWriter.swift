@@ -26,7 +26,7 @@ struct TreeWriter: ~Copyable {
 
   /// Writes the file's description, or the reason for the failure, as frames.
   ///
-  /// - Parameter gap: what is missing of the sandbox.
+  /// - Parameter gap: the protections missing from the sandbox.
   static func describe(
     descriptor: Int32, size: Int, gap: String? = nil, to sink: @escaping ([UInt8]) throws -> Void
   ) throws {

@@ -6,8 +6,8 @@ import TensorCore
 /// The worker's main function: it confines itself, reads the inherited file and writes frames.
 /// Requests and values are in memory shared with its parent. See `WorkerDescriptor`.
 package enum WorkerMain {
-  /// - Parameter arguments: `describe` or `read`, or `leaks` for tests of the confinement; then
-  ///   `confined` to refuse to read without all of it.
+  /// - Parameter arguments: `describe` or `read`, or `leaks` to test the confinement; then
+  ///   `confined` to refuse to read if it is incomplete.
   /// - Returns: the exit status; 64 if the program was started by hand.
   package static func run(_ arguments: [String]) -> Int32 {
     var status = stat()
@@ -40,7 +40,7 @@ package enum WorkerMain {
     }
   }
 
-  /// Whether the caller requires what is missing, which has been answered then.
+  /// Whether the caller requires a missing protection; if so, the failure has been sent.
   private static func refuses(_ gap: String?, _ arguments: [String]) throws -> Bool {
     guard let gap, arguments.count > 1 else { return false }
     var frames = FrameWriter(sink: write)
@@ -60,7 +60,7 @@ package enum WorkerMain {
     }
   }
 
-  /// Shared memory is mapped as a whole: Darwin does not let it be read in another way.
+  /// Shared memory is mapped as a whole: on Darwin, it cannot be read in any other way.
   private static func mapRegion() -> ([HDF5Request], UnsafeMutableRawBufferPointer)? {
     var status = stat()
     guard fstat(WorkerDescriptor.region, &status) == 0 else { return nil }

@@ -6,11 +6,11 @@ package struct HDF5Access: Sendable {
 
   package init(backend: any HDF5Backend) { self.backend = backend }
 
-  /// In a worker process that `WorkerLocation` finds, with default time limits. If the library
-  /// crashes or hangs, the file is at fault.
+  /// Runs the library in a worker process found by `WorkerLocation`, with default time limits. A
+  /// crash or hang is reported as an error in the file.
   package static var isolated: HDF5Access { isolated() }
 
-  /// In a worker process.
+  /// Runs the library in a worker process.
   ///
   /// - Parameters:
   ///   - worker: path of the `assay-hdf5` executable; if nil, see `WorkerLocation`.
@@ -28,7 +28,7 @@ package protocol HDF5Backend: Sendable {
   func describe(_ input: HDF5Input) throws -> [UInt8]
 
   /// Reads datasets. The numbers go to each request's offset in `values`, which has `byteCount`
-  /// bytes; the frames say for each request whether that worked.
+  /// bytes; the frames report for each request whether it succeeded.
   func read(
     _ requests: [HDF5Request], from input: HDF5Input, byteCount: Int
   ) throws -> (frames: [UInt8], values: Bytes)

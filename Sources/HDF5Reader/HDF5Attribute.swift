@@ -3,11 +3,11 @@ package struct HDF5Attribute: Sendable, Equatable {
   package enum Elements: Sendable, Equatable {
     /// Fixed or variable-length strings, without their padding; invalid UTF-8 is repaired.
     case strings([String])
-    /// Another type, named by the text.
+    /// An unsupported type, which the text names.
     case unsupported(String)
   }
 
-  /// Row-major; empty for a scalar, `[0]` for a null dataspace.
+  /// The sizes of the axes; empty for a scalar, `[0]` for a null dataspace.
   package let shape: [Int]
   package let elements: Elements
 

@@ -10,7 +10,7 @@ final class HDF5Contents: Sendable {
 
   private struct State {
     var file: Bytes?
-    /// By dataset.
+    /// The numbers by index of the dataset.
     var numbers: [Int: Result<Bytes, ModelError>] = [:]
   }
 

@@ -10,10 +10,10 @@ package struct HDF5Dataset: Sendable {
   package var name: String { node.name }
   /// Absolute path, starting with a slash.
   package var path: String { node.path }
-  /// Row-major; empty for a scalar.
+  /// The sizes of the axes, in row-major order; empty for a scalar.
   package var shape: [Int] { node.shape }
   package var count: Int { node.count }
-  /// The stored type of the elements, whatever they are read as.
+  /// The stored type of the elements, regardless of how they are read.
   package var originalType: HDF5ElementType { node.type }
 
   /// The elements as 32-bit floats with the shape `shape`; wider types are rounded to nearest.

@@ -25,7 +25,7 @@ package final class HDF5Input: Sendable {
       status.st_size <= Limits.fileBytes, .limitExceeded,
       "the file has \(status.st_size) bytes, more than the limit of \(Limits.fileBytes)")
     OpenedFiles.note(status)
-    // A number above those that a worker's descriptors get.
+    // A descriptor above those that a worker inherits.
     descriptor = fcntl(opened, F_DUPFD_CLOEXEC, 10)
     try require(
       descriptor >= 0, .internal, "cannot open the file: \(String(cString: strerror(errno)))")

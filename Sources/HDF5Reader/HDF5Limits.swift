@@ -20,7 +20,7 @@ package enum HDF5Limits {
   package static let freeBytes = 64 << 10
 }
 
-/// Counts the bytes of the datasets that are not stored as they are read.
+/// Counts the bytes of datasets whose stored form differs from their values.
 package struct HDF5Expansion {
   private let fileSize: Int
   private var total = 0

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What the program expects of the worker's sandbox.
+/// The program's requirements for the worker's sandbox.
 package enum HDF5Sandbox {
   private struct State {
     var isRequired = false
@@ -13,7 +13,7 @@ package enum HDF5Sandbox {
 
   /// - Parameters:
   ///   - isRequired: whether nothing is read if a part of the sandbox is missing.
-  ///   - report: receives a sentence that says which part is missing, once.
+  ///   - report: receives, once, a sentence that names the missing part.
   package static func configure(isRequired: Bool, report: (@Sendable (String) -> Void)?) {
     state.withLock { $0 = State(isRequired: isRequired, report: report) }
   }

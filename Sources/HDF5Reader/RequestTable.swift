@@ -2,9 +2,9 @@
 /// first value's position (8), the number of requests (4), then for each count (8), offset (8)
 /// and path (4 and UTF-8); little-endian.
 package enum RequestTable {
-  /// A worker refuses a longer table.
+  /// A worker rejects a longer table.
   package static let byteLimit = 64 << 20
-  /// The table without requests.
+  /// The size of a table without requests.
   package static let leastByteCount = 20
 
   static func encode(_ requests: [HDF5Request]) -> (bytes: [UInt8], valuesStart: Int) {
@@ -19,7 +19,7 @@ package enum RequestTable {
       append(UInt32(request.path.utf8.count), to: &body)
       body.append(contentsOf: request.path.utf8)
     }
-    // Values start in a cache line of their own.
+    // Values start in a separate cache line.
     let valuesStart = (16 + body.count + 63) & ~63
     var bytes: [UInt8] = []
     append(Int64(16 + body.count), to: &bytes)

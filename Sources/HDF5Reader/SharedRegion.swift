@@ -31,7 +31,7 @@ final class SharedRegion: Sendable {
   func write(_ bytes: [UInt8]) throws {
     precondition(bytes.count <= byteCount)
     if bytes.isEmpty { return }
-    // Darwin does not let shared memory be written in another way.
+    // On Darwin, shared memory cannot be written in any other way.
     guard
       let address = mmap(nil, bytes.count, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0),
       address != MAP_FAILED

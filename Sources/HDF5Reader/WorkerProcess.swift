@@ -9,8 +9,8 @@ package enum WorkerDescriptor {
   package static let region: Int32 = 5
 }
 
-/// One run of the worker: it is started, its output is read until it closes the pipe, and it has
-/// ended on return.
+/// One run of the worker: starts it, reads its output until it closes the pipe, and waits for its
+/// end.
 struct WorkerProcess {
   /// How a worker ended.
   enum End: Equatable {
@@ -56,7 +56,7 @@ struct WorkerProcess {
     }
   }
 
-  /// Waits for the worker to end, and kills it at the deadline or right away if `early` gives a
+  /// Waits for the worker to end, and kills it at the deadline, or immediately if `early` has a
   /// reason.
   private func wait(for process: pid_t, until deadline: Double, _ early: End?) -> End {
     var status: Int32 = 0
@@ -163,7 +163,7 @@ private final class Pipe {
     guard assay_pipe(&ends) == 0 else {
       throw ModelError(.outOfMemory, "cannot create a pipe: \(String(cString: strerror(errno)))")
     }
-    // A number above those that the worker's descriptors get.
+    // Descriptors above those that the worker inherits.
     readEnd = fcntl(ends[0], F_DUPFD_CLOEXEC, 10)
     writeEnd = fcntl(ends[1], F_DUPFD_CLOEXEC, 10)
     close(ends[0])

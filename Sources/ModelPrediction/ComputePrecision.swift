@@ -9,8 +9,8 @@ public enum ComputePrecision: String, Sendable, CaseIterable {
   /// Weights, inputs and the results of all layers are rounded to half precision, as on a device
   /// that computes in it; sums inside a layer are in single precision.
   case float16
-  /// As `float16`, and sums of products, means and sums of elements are rounded to half precision
-  /// after each addition.
+  /// Like `float16`, with sums of products, means and sums of elements also rounded to half
+  /// precision after each addition.
   case float16Sums = "float16-sums"
 }
 
@@ -31,13 +31,13 @@ final class HalfRounding: CustomLayerImplementation {
   }
 }
 
-/// What of a network is not in half precision.
+/// The parts of a network that are not in half precision.
 struct SinglePrecision {
-  /// Blobs of integers.
+  /// The blobs of integers.
   var whole: Set<String> = []
-  /// Blobs of a program that has them in single precision, and others in half precision.
+  /// The single-precision blobs of a program that also has half-precision ones.
   var blobs: Set<String> = []
-  /// The names of layers.
+  /// The names of the layers that compute in single precision.
   var layers: Set<String> = []
 
   func contains(_ layer: NeuralNetworkLayer) -> Bool {
@@ -46,9 +46,9 @@ struct SinglePrecision {
 }
 
 extension Model {
-  /// The model of a network with weights in half precision, and layers that round its inputs and the
-  /// results of its layers, but for those that stay in single precision. A layer in half precision
-  /// rounds what it reads of the others.
+  /// The model of a network with half-precision weights, and with layers that round its inputs and
+  /// the results of its layers, except those that stay in single precision. A half-precision layer
+  /// rounds what it reads from the others.
   ///
   /// - Returns: the model, and the first outputs of the layers that compute in half precision.
   func roundedToHalf(except single: SinglePrecision) throws -> (model: Model, blobs: Set<String>) {
@@ -64,14 +64,14 @@ extension Model {
 }
 
 extension NeuralNetwork {
-  /// The names of the blobs in all layers, and in those inside them.
+  /// The names of the blobs of all layers, including nested ones.
   fileprivate var allBlobs: Set<String> {
     layers.reduce(into: []) { $0.formUnion($1.input + $1.allOutputs) }
   }
 }
 
 extension NeuralNetworkLayer {
-  /// What the layer writes, and the layers inside it.
+  /// The outputs of the layer and of layers nested in it.
   fileprivate var allOutputs: Set<String> {
     networksInside.reduce(into: Set(output)) { $0.formUnion($1.allBlobs) }
   }
@@ -82,11 +82,11 @@ extension NeuralNetworkLayer {
 }
 
 private struct HalfNetwork {
-  /// What is known of blobs at a layer.
+  /// The blobs known at a layer.
   struct Scope {
-    /// Those that may have more digits than halves have.
+    /// Blobs that may have more precision than halves.
     var unrounded: Set<String>
-    /// The rounded ones of these.
+    /// The rounded copies of these blobs.
     var rounded: [String: String] = [:]
   }
 
@@ -103,7 +103,7 @@ private struct HalfNetwork {
     return NeuralNetworkLayer(name, custom, input: [input], output: [output])
   }
 
-  /// Rounds weights, and the results of each layer under their own names.
+  /// Rounds the weights, and the results of each layer, which keep their names.
   mutating func round(_ network: inout NeuralNetwork, _ given: Scope) throws {
     var scope = given
     var layers: [NeuralNetworkLayer] = []
@@ -125,7 +125,7 @@ private struct HalfNetwork {
     network.layers = layers
   }
 
-  /// The layer in half precision, between those that round what it reads and gives.
+  /// The layer in half precision, between layers that round its inputs and outputs.
   private mutating func rounded(
     _ layer: inout NeuralNetworkLayer, _ scope: inout Scope
   ) throws -> [NeuralNetworkLayer] {
@@ -162,7 +162,7 @@ private struct HalfNetwork {
 }
 
 extension NeuralNetworkLayer {
-  /// Whether an output has places or counts.
+  /// Whether an output holds indices or counts.
   fileprivate func givesWholeNumbers(_ index: Int) -> Bool {
     switch parameters {
     case is any ExtremumLayer, is ArgSort, is GetShape, is WhereNonZero, is RangeStatic,
@@ -174,7 +174,7 @@ extension NeuralNetworkLayer {
     }
   }
 
-  /// Whether the layer is a constant that may have places or sizes.
+  /// Whether the layer is a constant that may hold indices or sizes.
   fileprivate func isOfWholeNumbers(_ whole: Set<String>) -> Bool {
     guard let constant = parameters as? LoadConstantND else { return false }
     return output.allSatisfy(whole.contains)
@@ -183,7 +183,7 @@ extension NeuralNetworkLayer {
 }
 
 extension Weights {
-  /// Single precision rounded to half precision.
+  /// Rounds single precision to half precision.
   fileprivate mutating func round() throws {
     if floatValue.count == 0 { return }
     floatValue = try floatValue.map(Half.rounded)

@@ -4,8 +4,8 @@ import TensorCore
 ///
 /// Importers record it under `assay.layout.FEATURE` as the source framework's axes and the model's.
 /// Each axis is one capital letter, the same on both sides: `NDHWC:NCDHW`, `NTC:NTC`. `N` is the
-/// batch. An axis that only one side has is of length 1, except for the batch of the source: such a
-/// model takes one item at a time.
+/// batch. An axis that only one side has is of length 1, except for the batch of the source:
+/// without it, the model takes one item at a time.
 package struct ExactLayout: Sendable, Equatable {
   package let source: [Character]
   package let model: [Character]
@@ -27,7 +27,7 @@ package struct ExactLayout: Sendable, Equatable {
   var isOfOneItem: Bool { source.contains("N") && !model.contains("N") }
   /// The model's axes, with the batch first if the model lacks it.
   private var batch: [Character] { isOfOneItem ? ["N"] + model : model }
-  /// The batch axis of several items.
+  /// The index of the batch axis in the blob of several items.
   var batchAxis: Int? { batch.firstIndex(of: "N") }
 
   /// Converts an array from the source's axis order to the model's, after the batch axis if the

@@ -3,7 +3,7 @@ import Imaging
 import TensorCore
 
 extension Model {
-  /// Whether it is a model of features, or a pipeline with one: values pass as the user has them,
+  /// Whether it is a feature model, or a pipeline with one: values are passed in the user's form,
   /// not as blobs.
   package var usesFeatures: Bool {
     if case .features? = type { return true }
@@ -12,7 +12,7 @@ extension Model {
 }
 
 extension Model {
-  /// Those of its parameters, or of a pipeline's models.
+  /// The threshold inputs of the model, or of a pipeline's models.
   var thresholdInputs: Set<String> {
     guard case .features(let model)? = type else {
       return Set(pipelineModels.flatMap(\.thresholdInputs))
@@ -120,7 +120,7 @@ extension Prediction {
 }
 
 extension Tensor {
-  /// Rounded to whole numbers from 0 to 255.
+  /// Rounds to integers from 0 to 255.
   fileprivate var rounded: Tensor {
     var result = self
     result.withUnsafeMutableElements { elements in

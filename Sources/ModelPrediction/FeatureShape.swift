@@ -3,7 +3,7 @@ import ModelTransforms
 import TensorCore
 
 extension Model {
-  /// Steps of a sequence if the source framework accepts any number.
+  /// The number of steps in a sequence if the source framework accepts any number.
   private static let typicalSteps = 16
 
   /// `[Seq, Batch, C, H, W]` for an input about which nothing else is known: the declared shape
@@ -31,7 +31,7 @@ extension Model {
     }
   }
 
-  /// The network that takes the input, in a pipeline the first one; nil if there is none.
+  /// The network that takes the input, or the first such one in a pipeline; nil if there is none.
   package func network(taking input: String) -> NeuralNetwork? {
     neuralNetwork ?? pipelineModels.first { $0.takes(input) }?.network(taking: input)
   }
@@ -41,12 +41,12 @@ extension Model {
 package struct SourceShape: Sendable {
   /// One letter for each axis, such as `NHWC`.
   package let letters: String
-  /// A batch has one item. Empty if the model declares no sizes.
+  /// The sizes, with one item in a batch; empty if the model declares none.
   package let sizes: [Int]
   /// Whether it is a sequence of any number of steps.
   package let isFlexible: Bool
 
-  /// - Parameter steps: the number of steps that the source framework takes, if it takes one only.
+  /// - Parameter steps: the number of steps that the source framework takes, if it is fixed.
   init(_ layout: SourceLayout, declared: [Int], steps: Int?) {
     letters = layout.letters
     isFlexible = layout.axes.contains(.sequence) && steps == nil && declared.count < 5

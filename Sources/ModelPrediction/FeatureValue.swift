@@ -17,7 +17,7 @@ package struct Feature: Sendable {
   package let type: FeatureType
   /// The recorded layout, unless Core ML's is requested.
   let sourceLayout: SourceLayout?
-  /// The same for a network whose arrays have exact shapes.
+  /// The recorded layout in a network whose arrays have exact shapes.
   let exactLayout: ExactLayout?
   /// The shape of an array in its recorded layout.
   package let sourceShape: SourceShape?
@@ -83,8 +83,8 @@ package struct Feature: Sendable {
     }
   }
 
-  /// The batch axis of the feature's blob; nil if there is none, as where the network itself takes
-  /// more than one item along it.
+  /// The batch axis of the feature's blob; nil if there is none, for example because the network
+  /// itself takes several items along it.
   var batchAxis: Int? {
     guard isExact else { return 1 }
     guard case .multiArray(let declared) = type.kind else { return 0 }
@@ -92,10 +92,10 @@ package struct Feature: Sendable {
     return takesOneItem || declared.allowsOnlyOne(at: axis) ? axis : nil
   }
 
-  /// Whether the model's arrays lack the batch axis, which blobs have.
+  /// Whether the model's arrays lack the batch axis that blobs have.
   private var takesOneItem: Bool { exactLayout?.isOfOneItem ?? false }
 
-  /// The blob of each item in the blob of a batch.
+  /// Splits the blob of a batch into the blobs of its items.
   func items(_ blob: Tensor) -> [Tensor] {
     guard let axis = batchAxis else { return [blob] }
     let count = blob.shape[axis]
@@ -103,7 +103,7 @@ package struct Feature: Sendable {
     return takesOneItem ? items.map { $0.reshaped(Array($0.shape.dropFirst())) } : items
   }
 
-  /// The blob of the batch of these items, of which there is at least one.
+  /// Combines the blobs of items, at least one, into the blob of a batch.
   func batch(_ items: [Tensor]) -> Tensor {
     let axis = isExact ? exactLayout?.batchAxis ?? 0 : 1
     return .batch(takesOneItem ? items.map { $0.reshaped([1] + $0.shape) } : items, axis: axis)
@@ -140,7 +140,7 @@ package struct Feature: Sendable {
     }
   }
 
-  /// The value of an output blob as the user sees it.
+  /// The value of an output blob in the user's layout.
   package func value(_ blob: Tensor) -> Tensor {
     switch type.kind {
     case .image(let image): return Self.image(blob, colorSpace: image.colorSpace)
@@ -209,7 +209,7 @@ extension Feature {
     } catch let error as ModelError { throw error.inside(name) }
   }
 
-  /// The same for numbers `[H, W, C]` or `[N, H, W, C]`, RGB or gray.
+  /// The same for an array `[H, W, C]` or `[N, H, W, C]`, RGB or gray.
   private static func pixels(
     of array: Tensor, as type: ImageFeatureType, feature: String
   ) throws -> Tensor {
@@ -278,7 +278,7 @@ extension Tensor {
 }
 
 extension ImageFeatureType {
-  /// The size in which a network gets `image`: the feature's, or the image's own if the model
+  /// The size at which a network receives `image`: the feature's, or the image's own if the model
   /// accepts several sizes and the options request none.
   package func size(of image: Image, _ options: ImageOptions) -> (width: Int, height: Int) {
     flexibility != nil && options.fitting == .exact && options.firstSide == nil

@@ -2,7 +2,7 @@ import CoreMLModel
 import TensorCore
 
 extension ArrayFeatureType {
-  /// Whether all shapes that are declared have length 1 along an axis, or lack it.
+  /// Whether all declared shapes lack the axis or have length 1 along it.
   func allowsOnlyOne(at axis: Int) -> Bool {
     func isOne(_ shape: [Int]) -> Bool { !shape.indices.contains(axis) || shape[axis] == 1 }
     guard isOne(shape) else { return false }
@@ -13,7 +13,7 @@ extension ArrayFeatureType {
     }
   }
 
-  /// - Throws: `.mismatch` if the array is flexible and `shape` is none of its shapes.
+  /// - Throws: `.mismatch` if the array is flexible and does not allow `shape`.
   func requireAllowed(_ shape: [Int], feature: String) throws {
     switch flexibility {
     case nil: return
@@ -32,7 +32,7 @@ extension ArrayFeatureType {
 }
 
 extension ImageFeatureType {
-  /// - Throws: `.mismatch` if the image is flexible and this is none of its sizes.
+  /// - Throws: `.mismatch` if the image is flexible and does not allow this size.
   func requireAllowed(width: Int, height: Int, feature: String) throws {
     let isAllowed: Bool
     let text: String
@@ -62,8 +62,8 @@ extension SizeRange {
 }
 
 extension FeatureDescription {
-  /// The blob of the value that the model declares for a missing optional input; nil if it declares
-  /// none.
+  /// The blob of the default that the model declares for a missing optional input; nil if it
+  /// declares none.
   func defaultBlob(in network: NeuralNetwork) -> Tensor? {
     guard let type, type.isOptional, case .multiArray(let array)? = type.kind,
       let shape = type.networkShape(in: network),

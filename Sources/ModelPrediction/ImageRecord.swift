@@ -3,8 +3,8 @@ import Imaging
 import TensorCore
 
 /// Image options in a model's user-defined metadata: `assay.image.resize`, `.interpolation` and
-/// `.exif` have the values of the command line; `.first-size` is present if the center of a square is
-/// used; `.recipe` names the recipe that these options come from.
+/// `.exif` have the values of the command line; `.first-size` is present if the center of a square
+/// is used; `.recipe` names the recipe that these options come from.
 extension ImageOptions {
   package static let metadataPrefix = "assay.image."
 

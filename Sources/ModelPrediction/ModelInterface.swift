@@ -58,12 +58,12 @@ package struct ModelInterface: Sendable {
     return blobs
   }
 
-  /// The blobs of a prediction, with declared ones for optional inputs that have none.
+  /// Adds the declared defaults of optional inputs without a blob.
   func completed(_ blobs: [String: Tensor]) -> [String: Tensor] {
     defaults.isEmpty ? blobs : blobs.merging(defaults) { given, _ in given }
   }
 
-  /// - Throws: `.mismatch` if there is a value for no input, or none for a required one.
+  /// - Throws: `.mismatch` if a value has no input, or a required input has no value.
   func requireNames(_ values: [String: FeatureValue]) throws {
     let unknown = values.keys.filter { features[$0] == nil && !thresholdInputs.contains($0) }
     if let name = unknown.min() {
@@ -91,7 +91,7 @@ package struct ModelInterface: Sendable {
     return (0..<count).map { index in items.mapValues { $0.count == 1 ? $0[0] : $0[index] } }
   }
 
-  /// The user's view of the blobs of each batch item.
+  /// Assembles the prediction, in the user's form, from the blobs of each batch item.
   ///
   /// - Parameter kept: blobs to show in addition to the outputs.
   package func prediction(_ items: [[String: Tensor]], kept: [String] = []) -> Prediction {

@@ -10,7 +10,7 @@ extension Model {
     return classifier.probabilitiesBlob
   }
 
-  /// The type of the model, or of the first model of a pipeline, that cannot run.
+  /// The type of the model, or of a pipeline's first model, that cannot run; nil if all can.
   package var firstTypeThatDoesNotRun: String? {
     if neuralNetwork != nil || hasFeatureModelType { return nil }
     if case .mlProgram? = type { return nil }
@@ -20,14 +20,14 @@ extension Model {
 
   private var hasFeatureModelType: Bool { if case .features? = type { true } else { false } }
 
-  /// What to do with a model of the type `name`, which cannot run here.
+  /// What to do with a model of type `name`, which cannot run here.
   package static func remedy(forType name: String) -> String {
     applesModels.contains(name)
       ? "it is built into Apple's systems, and the file only refers to it"
       : "`assay inspect` shows what it takes and gives"
   }
 
-  /// Types whose computation is in Apple's systems alone.
+  /// Types that only Apple's systems can compute.
   private static let applesModels: Set<String> = [
     "visionFeaturePrint", "audioFeaturePrint", "soundAnalysisPreprocessing", "textClassifier",
     "wordTagger", "gazetteer", "wordEmbedding",

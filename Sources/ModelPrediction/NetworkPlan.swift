@@ -7,7 +7,7 @@ import TensorCore
 package struct NetworkPlan: Sendable {
   /// The name in a pipeline.
   package var model: String?
-  /// The pass after whose first run the graph is shown; nil for the steps.
+  /// The pass after whose first run the graph is taken; nil for the steps.
   package var pass: String?
   package var steps: [StepDescription]
 }

@@ -2,17 +2,17 @@ import Engine
 import TensorCore
 
 extension Predictor {
-  /// Threads per prediction.
+  /// The number of threads per prediction.
   package var threadCount: Int { options.engine.threads ?? CompileOptions.availableCores }
 
   /// Whether `predictOnOneThread` may succeed.
   package var isReadyForOneThread: Bool { networkForOneThread != nil }
 
-  /// Predicts on the caller's thread, while other threads do the same with other values.
+  /// Predicts on the caller's thread; other threads may do the same with other values.
   ///
-  /// - Returns: nil if only `predict` can: before the first prediction, for other shapes than the
-  ///   last one's, with states, if the order of predictions matters or each step is reported; and if
-  ///   there is an error or a suspicious value, which `predict` then reports.
+  /// - Returns: nil if `predict` is needed: before the first prediction, for shapes other than the
+  ///   last one's, with states, if the order of predictions matters, if each step is reported, or
+  ///   for an error or a suspicious value, which `predict` then reports.
   package func predictOnOneThread(_ values: [String: FeatureValue]) -> Prediction? {
     guard let network = networkForOneThread, findings(ofInputs: values).isEmpty,
       let blobs = try? interface.blobs(values), let items = try? interface.batchItems(blobs)

@@ -22,8 +22,8 @@ public struct PredictedOutput: Sendable {
     case classes
     /// Not an output of the model but an internal blob.
     case blob
-    /// A number, a text, a dictionary, or an array in double precision, of a model that is not a
-    /// network; the value is its numbers.
+    /// A number, string, dictionary or double-precision array of a model that is not a network; the
+    /// value has its numbers.
     case feature(FeatureValue)
   }
 
@@ -55,6 +55,6 @@ extension PredictedOutput {
     }
   }
 
-  /// The text, if it is one.
+  /// The string, if it is one.
   package var text: String? { if case .feature(.string(let text)) = kind { text } else { nil } }
 }

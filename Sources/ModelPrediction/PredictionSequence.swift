@@ -1,6 +1,6 @@
 extension Predictor {
-  /// The predictions for the inputs of a sequence, such as the frames of a camera or a film, in their
-  /// order. Each is computed when it is asked for.
+  /// The predictions for the inputs of a sequence, such as the frames of a camera or a movie, in
+  /// order. Each is computed when it is requested.
   ///
   ///     for try await prediction in predictor.predictions(of: frames) {
   ///       show(prediction.outputs[0].value)

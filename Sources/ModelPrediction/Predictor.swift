@@ -14,7 +14,7 @@ public final class Predictor: Sendable {
   public struct Options: Sendable {
     /// The axis order of input and output arrays.
     public var layout = ArrayLayout.source
-    /// How images are prepared for the model; nil for what the model records.
+    /// How images are prepared for the model; nil to use what the model records.
     public var images: ImageOptions?
     /// Blobs to return in addition to the outputs.
     public var keep = CompileOptions.Keep.named([])
@@ -25,7 +25,7 @@ public final class Predictor: Sendable {
     public var keepsStates = false
     /// The precision of the computations of a network or an ML Program.
     public var precision = ComputePrecision.float32
-    /// The names of layers that compute in single precision nevertheless.
+    /// The names of layers that compute in single precision regardless.
     public var keptInFloat32: Set<String> = []
 
     /// Default options: only the model's outputs, in the source framework's axis order.
@@ -42,7 +42,7 @@ public final class Predictor: Sendable {
   public let images: ImageOptions
   package let interface: ModelInterface
   let options: Options
-  /// The callbacks of its options.
+  /// The callbacks in the options.
   package var hooks: EngineHooks { options.engine.hooks }
   /// The predictors of a pipeline's models; empty for a network.
   package let members: [Predictor]
@@ -52,9 +52,9 @@ public final class Predictor: Sendable {
   /// Shared by all shapes, because a custom layer keeps its state.
   private let customLayerInstances = CustomLayerInstances()
 
-  /// The ML Program that `model` has been made from; nil for another model.
+  /// The ML Program that `model` was converted from; nil for other models.
   let program: Model?
-  /// What the program becomes without values of its inputs.
+  /// The program's network if the values of its inputs are unknown.
   private let programNetwork: ProgramNetwork?
   private struct Compiled {
     var shapes: [String: [Int]]
@@ -88,7 +88,7 @@ public final class Predictor: Sendable {
     self.images = images
     var memberOptions = options
     memberOptions.keep = .named([])
-    // The pipeline itself says what its outputs are.
+    // The pipeline itself reports findings about its outputs.
     memberOptions.engine.hooks.onFinding = nil
     memberOptions.images = images
     if model.usesFeatures { memberOptions.layout = .coreml }
@@ -108,7 +108,7 @@ public final class Predictor: Sendable {
     return try predict(values, programStates: &states)
   }
 
-  /// Predicts with the states of an ML Program that last.
+  /// Predicts with the persistent states of an ML Program.
   func predict(
     _ values: [String: FeatureValue], programStates states: inout [String: Tensor]
   ) throws -> Prediction {
@@ -119,7 +119,7 @@ public final class Predictor: Sendable {
     return try assembled(items(values) { try outputBlobs($0, &states) })
   }
 
-  /// The outputs of the model by name, if it is not a network; a network's as those of a pipeline.
+  /// The outputs of the model by name; those of a network are converted as in a pipeline.
   package func features(_ values: [String: FeatureValue]) throws -> [String: FeatureValue] {
     guard model.usesFeatures else { return try predict(values).features(model) }
     report(inputs: values)
@@ -155,7 +155,7 @@ public final class Predictor: Sendable {
     return results
   }
 
-  /// Runs the network, with the states of a program that last.
+  /// Runs the network with the persistent states of a program.
   private func networkBlobs(
     _ blobs: [String: Tensor], _ states: inout [String: Tensor]
   ) throws -> [String: Tensor] {
@@ -170,7 +170,7 @@ public final class Predictor: Sendable {
     return results
   }
 
-  /// The user's view of the blobs of each batch item.
+  /// Assembles the prediction, in the user's form, from the blobs of each batch item.
   package func assembled(_ items: [[String: Tensor]]) -> Prediction {
     let kept = compiled.withLock { $0?.network.keptBlobs.map(\.name) ?? [] }
     return interface.prediction(items, kept: kept.filter(isWanted))
@@ -183,13 +183,13 @@ public final class Predictor: Sendable {
     }
   }
 
-  /// Random values for every required input, uniform in 0...255 for an image and in −1...1 for an
-  /// array, 1 or 2 for one of whole numbers; the same seed gives the same values. A sequence gets
+  /// Random values for every required input: uniform in 0...255 for an image and in −1...1 for an
+  /// array, 1 or 2 for an array of integers. The same seed gives the same values. A sequence gets
   /// the number of steps that the source framework takes.
   ///
   /// - Parameters:
-  ///   - shapes: shapes for inputs that should not have the default one.
-  ///   - whole: whether an input gets whole numbers, although it takes others, too.
+  ///   - shapes: the shapes of inputs that should not have their default shape.
+  ///   - whole: whether an input only gets integers, although it accepts other numbers.
   package func randomBlobs(
     seed: UInt64, shapes: [String: [Int]] = [:], whole: (String) -> Bool = { _ in false }
   ) throws -> [String: Tensor] {
@@ -199,7 +199,7 @@ public final class Predictor: Sendable {
         ModelError(.unsupported, "inputs of this type cannot be random", field: input.name))
       wanted[input.name] = shape
     }
-    // Whether there is enough memory shows before any of it is used.
+    // Fails if there is not enough memory, before any of it is used.
     if members.isEmpty, !model.usesFeatures, !dependsOnValues {
       _ = try compiled(forShapes: wanted)
     }
@@ -266,8 +266,8 @@ public final class Predictor: Sendable {
     var halfSums: Set<String> = []
   }
 
-  /// The model of the network for inputs of these shapes: a program becomes one for each, and where
-  /// sizes depend on the values of inputs, one for each of those.
+  /// The model of the network for inputs of these shapes. A program becomes one for each set of
+  /// shapes and, if sizes depend on input values, one for each set of values.
   func networkModel(
     for shapes: [String: [Int]], values: [String: Tensor]? = nil
   ) throws -> Prepared {

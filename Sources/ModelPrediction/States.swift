@@ -60,7 +60,7 @@ extension Predictor {
     return tensor
   }
 
-  /// Predicts with the values of states, by name, and updates them. Those of an ML Program need
+  /// Predicts with the given states, by name, and updates them. Those of an ML Program require
   /// `Options.keepsStates`, and are zeros if they have no value.
   public func predict(
     _ values: [String: FeatureValue], _ states: inout [String: FeatureValue]
@@ -87,13 +87,13 @@ extension FeatureDescription {
 }
 
 extension Model {
-  /// The function of an ML Program that the interface is of; nil of another model.
+  /// The function of an ML Program that the interface describes; nil for other models.
   fileprivate var programFunction: MILFunction? {
     guard case .mlProgram(let program)? = type else { return nil }
     return program.function(description?.programFunction ?? "")
   }
 
-  /// The optional inputs that are states of recurrent layers, each with the output that has the
+  /// The optional inputs that are states of recurrent layers, each with the output that holds the
   /// state afterwards.
   package var recurrentStates: [(input: String, output: String)] {
     let inputs = Set(
@@ -109,7 +109,7 @@ extension Model {
 }
 
 extension MILDataType {
-  /// The type of an array of such elements: floats keep their precision, all others are whole numbers.
+  /// The array type for such elements: floats keep their precision, all others become integers.
   fileprivate var arrayDataType: ArrayFeatureType.DataType {
     switch self {
     case .float16: .float16

@@ -2,7 +2,7 @@ import CoreMLModel
 import Engine
 import TensorCore
 
-/// Numbers that a feature should not have, and why not.
+/// A check for numbers that a feature should not have, and the reason.
 private struct ValueCheck {
   let kind: ValueFinding.Kind
   let text: String
@@ -44,7 +44,7 @@ extension FeatureType {
     }
   }
 
-  /// The first two find numbers that are not finite.
+  /// The checks for an output; the first two find numbers that are not finite.
   fileprivate var outputChecks: [ValueCheck] {
     var checks = [
       ValueCheck(kind: .notANumber, text: "NaN", isAffected: \.isNaN),
@@ -91,11 +91,11 @@ extension FeatureValue {
 }
 
 extension Predictor {
-  /// What is suspicious in the inputs.
+  /// The suspicious values in the inputs.
   func findings(ofInputs values: [String: FeatureValue]) -> [ValueFinding] {
     inputs.flatMap { input -> [ValueFinding] in
       guard let value = values[input.name], let type = input.type else { return [] }
-      // Models of features compute in double precision, and a tensor has no numbers beyond single.
+      // Feature models compute in double precision; a tensor only has numbers in single precision.
       let isSingle = if case .array = value { true } else { false }
       let checks = type.inputChecks.filter {
         $0.kind != .overflow || !model.usesFeatures && !isSingle
@@ -104,13 +104,13 @@ extension Predictor {
     }
   }
 
-  /// Tells a listener what is suspicious in the inputs.
+  /// Reports suspicious values in the inputs to the listener.
   func report(inputs values: [String: FeatureValue]) {
     guard let report = options.engine.hooks.onFinding else { return }
     findings(ofInputs: values).forEach(report)
   }
 
-  /// Tells a listener what is suspicious in the outputs and kept blobs.
+  /// Reports suspicious values in the outputs and kept blobs to the listener.
   package func report(_ results: [String: Tensor]) {
     guard let report = options.engine.hooks.onFinding else { return }
     findings(results).forEach(report)
@@ -139,7 +139,7 @@ extension Predictor {
 
   private var hasFlexibleInput: Bool { model.description?.hasFlexibleInput ?? false }
 
-  /// The same for the outputs of a model of features.
+  /// The same for the outputs of a feature model.
   func report(_ outputs: [String: FeatureValue]) {
     guard let report = options.engine.hooks.onFinding else { return }
     for output in model.description?.output ?? [] {

@@ -5,7 +5,7 @@ extension Model {
   /// The model with another data type for the array feature `name`, or for all of them.
   ///
   /// - Throws: `.mismatch` if there is no such feature, or it is not an array; `.unsupported` for
-  ///   types that ML Programs do not have.
+  ///   types that ML Programs lack.
   package func settingArrayType(
     _ dataType: ArrayFeatureType.DataType, of name: String? = nil
   ) throws -> Model {

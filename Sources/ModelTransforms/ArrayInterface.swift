@@ -3,7 +3,7 @@ import TensorCore
 
 extension Model {
   /// The model with the image `name` changed to an array of its planes. The preprocessing of its
-  /// pixels is removed: the array is what the first layer gets.
+  /// pixels is removed: the first layer receives the array as is.
   ///
   /// - Throws: `.mismatch` if there is no such feature, or it is neither image nor array.
   package func settingArray(

@@ -46,7 +46,7 @@ extension NeuralNetworkLayer {
 }
 
 extension Weights? {
-  /// The values in single precision, zeros if there are none; nil for any other precision.
+  /// The values in single precision, zeros if missing; nil for any other precision.
   fileprivate func floats(count: Int) throws -> [Float]? {
     guard let weights = self else { return [Float](repeating: 0, count: count) }
     return weights.floatValue.count > 0 ? try weights.values(shape: [count]).array() : nil

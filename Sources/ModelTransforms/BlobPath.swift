@@ -12,7 +12,7 @@ package struct BlobPath: Sendable, Hashable {
     self.blob = blob
   }
 
-  /// The same blob as the model at `models[0]` sees it.
+  /// The same blob, as seen from the model at index `models[0]`.
   var inside: BlobPath { BlobPath(blob, models: Array(models.dropFirst())) }
 }
 

@@ -11,12 +11,12 @@ package struct CompressionRules: Sendable {
   package var precision: WeightPrecision
   /// The precision of individual layers, by name; overrides `precision`.
   package var layers: [String: WeightPrecision] = [:]
-  /// Only layers whose name or type matches one of these; empty for all, except that codes skip
-  /// constants whose type does not.
+  /// If not empty, only layers whose name or type matches one of these are compressed. Codes skip
+  /// constants unless their type matches.
   package var names: [NamePattern] = []
-  /// No layers whose name or type matches one of these.
+  /// Layers whose name or type matches one of these are not compressed.
   package var skippedNames: [NamePattern] = []
-  /// Only weights with at least this many values.
+  /// Weights with fewer values are not compressed.
   package var minimumCount = 0
   package var scales = ScaleChoice.leastSquares
   /// Whether a layer with a value that half precision cannot represent keeps its precision instead
@@ -58,7 +58,7 @@ package struct CompressedLayer: Sendable {
   package let bytesBefore: Int
   package var bytesAfter: Int
   package var error: CompressionError
-  /// Whether the storage is another one, even of the same size.
+  /// Whether the storage changed, even to one of the same size.
   package var isChanged = false
   /// Why the weights kept their precision, unless that was requested.
   package internal(set) var note: String?
@@ -130,8 +130,8 @@ extension Model {
 }
 
 extension NeuralNetworkLayer {
-  /// The layer with its weights in another precision, and the result; no result for a layer without
-  /// weights.
+  /// The layer with its weights in another precision, and the result; a layer without weights has
+  /// no result.
   package func compressed(
     _ rules: CompressionRules
   ) throws -> (layer: NeuralNetworkLayer, entry: CompressedLayer?) {
@@ -159,7 +159,7 @@ extension NeuralNetworkLayer {
         guard let target = targets[field] else { return }
         do {
           let shape = target.weights.shape
-          // Kernels of a deconvolution in groups have the channels of one group only.
+          // Kernels of a grouped deconvolution only have the channels of one group.
           let axis = (parameters as? Convolution)?.scaleAxis ?? target.weights.channelAxis
           let old = try weights.values(shape: shape, channelAxis: axis)
           weights = try weights.compressed(

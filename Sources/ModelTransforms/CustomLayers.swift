@@ -8,7 +8,7 @@ package enum CustomLayerSelection: Sendable, Equatable {
 }
 
 extension Model {
-  /// The names of the custom layers, in a pipeline those of each model in turn.
+  /// The names of the custom layers; in a pipeline, those of each model in order.
   package var customLayerNames: [String] {
     (neuralNetwork?.layers ?? []).filter { $0.parameters is Custom }.map(\.name)
       + pipelineModels.flatMap(\.customLayerNames)

@@ -1,8 +1,8 @@
 import CoreMLModel
 import TensorCore
 
-/// A batch normalization, scale or bias that was folded into a neighbor, or was not because of its
-/// error.
+/// A batch normalization, scale or bias that was folded into a neighbor, or was not because the
+/// error was too large.
 package struct BatchnormFold: Sendable, Equatable {
   package let layer: String
   package let neighbor: String
@@ -27,8 +27,8 @@ extension Model {
   ///   - keepsScales: whether folding into the preceding layer leaves a scale after it, so that all
   ///     output channels of the weights have the same root mean square: one table for the whole
   ///     weight then fits them all.
-  ///   - kept: layers that stay as they are.
-  ///   - widensHalf: whether weights of half precision become single ones, which take more space.
+  ///   - kept: the layers to leave unchanged.
+  ///   - widensHalf: whether half-precision weights become single precision, which is larger.
   package func withFoldedBatchnorm(
     keepsScales: Bool = false, keeping kept: Set<String> = [], widensHalf: Bool = true
   ) throws -> (model: Model, folds: [BatchnormFold]) {
@@ -66,7 +66,7 @@ extension NeuralNetwork {
   fileprivate mutating func foldBatchnorm(
     keeping visible: Set<String>, keepsScales: Bool, where mayFold: (NeuralNetworkLayer) -> Bool
   ) throws -> [BatchnormFold] {
-    // Layers whose inside cannot be looked into may read any blob.
+    // Layers that cannot be inspected may read any blob.
     let hidesBlobs = layers.contains {
       $0.parameters is OpaqueLayer || $0.parameters is any ControlLayer || $0.parameters == nil
     }
@@ -137,7 +137,7 @@ extension NeuralNetwork {
   }
 
   /// The layer that computes the input of the layer at `index`, if nothing else reads that blob;
-  /// else the only layer that reads its output.
+  /// otherwise the only layer that reads its output.
   private func neighbor(of index: Int, _ visible: Set<String>) -> (Int, isBehind: Bool)? {
     let layer = layers[index]
     func readers(_ blob: String) -> [Int] {
@@ -216,8 +216,8 @@ struct ChannelFactors {
     [1, channels].contains(factors.count) && [1, channels].contains(offsets.count)
   }
 
-  /// The parameters of `layer` with this folded in, and the difference of the results; nil if it is
-  /// not possible.
+  /// The parameters of `layer` with this folded in, and the difference of the results; nil if that
+  /// is not possible.
   func folded(
     into layer: NeuralNetworkLayer, isBehind: Bool
   ) throws -> (any LayerParameters, Double)? {

@@ -14,7 +14,7 @@ extension Model {
 }
 
 extension Weights {
-  /// The largest half, which coremltools refuses too.
+  /// The largest half, which coremltools also refuses.
   private static let bound: Float = 65504
 
   /// Rounds single-precision values.

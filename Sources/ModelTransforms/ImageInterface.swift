@@ -63,7 +63,7 @@ extension Model {
 }
 
 extension FeaturePath {
-  /// Sets how the network gets images: with or without an axis for the sequence.
+  /// Sets how the network receives images: with or without a sequence axis.
   fileprivate mutating func takeImages(ofRank rank: Int) throws {
     guard var network else { return }
     let mapping: NeuralNetwork.ImageInputShapeMapping = rank == 4 ? .rank4 : .rank5

@@ -7,12 +7,12 @@ import TensorCore
 /// values gives a start, which Lloyd's algorithm improves on the values themselves until nothing
 /// changes. The result depends only on the values.
 struct KMeans {
-  /// In ascending order; as many as requested, or as many as there are distinct values.
+  /// The centers in ascending order: as many as requested, or one per distinct value if fewer.
   let centers: [Float]
 
   /// Maximum number of runs that dynamic programming divides.
   private static let mostRuns = 1 << 16
-  /// Runs × centers.
+  /// Maximum number of runs × centers.
   private static let mostSteps = 1 << 22
 
   /// Precondition: the values are finite, and there is at least one.
@@ -211,7 +211,7 @@ private func radixSorted(_ values: UnsafeBufferPointer<Float>) -> AlignedBuffer 
     UnsafeMutableBufferPointer(
       start: buffer.pointer.assumingMemoryBound(to: UInt32.self), count: values.count)
   }
-  // How many keys have each digit, then where the next of them goes.
+  // The number of keys with each digit, then the index where the next of them goes.
   var counts = [[Int]](repeating: [Int](repeating: 0, count: 1 << radix), count: shifts.count)
   let keys = words(buffer)
   for (index, value) in values.enumerated() {

@@ -5,8 +5,8 @@ struct LinearCodes {
   private(set) var scale: Float
   private(set) var bias: Float
 
-  /// Equal values get the scale of that value, the code 1 and the bias 0, because programs, which
-  /// store bias / scale, cannot have the scale 0.
+  /// Equal values become the scale, with the code 1 and the bias 0, because programs, which store
+  /// bias / scale, cannot have the scale 0.
   ///
   /// - Parameter isSymmetric: whether bias is −2ᵇⁱᵗˢ⁻¹ · scale, so that zero has a code; with one
   ///   bit −scale / 2, so that both codes have the same magnitude.
@@ -41,7 +41,7 @@ struct LinearCodes {
     guard choice == .leastSquares else { return }
     let fixedMiddle = isSymmetric ? middle : nil
     var best = sums(values, bits: bits, middle: fixedMiddle).error
-    // With few levels, a range narrower than the values' is better: the fewer levels, the narrower.
+    // With few levels, a range narrower than that of the values is better; the fewer, the narrower.
     let few: [Double] = bits >= 7 ? [1] : bits >= 5 ? [1, 0.85] : [1, 0.8, 0.6, 0.45]
     for shrinkage in shrinkages ?? few where best > 0 {
       let first = start.scale * shrinkage
@@ -60,10 +60,10 @@ struct LinearCodes {
     }
   }
 
-  /// Values of a range that half precision is too coarse for become equal.
+  /// If half precision is too coarse for the range, all values become equal.
   private mutating func roundToHalf(middle: Float) {
     var half = Half.rounded(scale)
-    // The steps between small numbers are large.
+    // Rounds up among subnormals, which are far apart.
     if half < scale, scale < 0x1p-14 { half += 0x1p-24 }
     let offset = Half.rounded(-bias / half)
     (scale, bias) = offset.isFinite ? (half, -offset * half) : (middle, 0)

@@ -2,8 +2,8 @@ import CoreMLModel
 import TensorCore
 
 extension Model {
-  /// A pipeline of models: an input takes the output of an earlier model with its name, or else the
-  /// only output of the model before that no other input takes. The others are the pipeline's.
+  /// A pipeline of models: an input takes an earlier model's output of the same name; a model's
+  /// only input may take the only free output instead. All others are the pipeline's inputs.
   ///
   /// - Parameter models: the models with their names.
   /// - Returns: the pipeline, and a note for each renamed feature.
@@ -143,14 +143,14 @@ extension Model {
     description.metadata = metadata
     result.description = description
     result.type = .mlProgram(try all.withoutUnusedWeights())
-    // Functions need iOS 18.
+    // Functions require iOS 18.
     result.specificationVersion = max(9, result.minimumSpecificationVersion)
     return result
   }
 }
 
 extension Metadata {
-  /// What only the other has.
+  /// Adds the entries that only `other` has.
   fileprivate mutating func add(_ other: Metadata?) {
     guard let other else { return }
     for path in [\Metadata.shortDescription, \.versionString, \.author, \.license]
@@ -160,7 +160,7 @@ extension Metadata {
 }
 
 extension FeatureDescription {
-  /// - Throws: `.mismatch` if the values of this feature are not values of `input`.
+  /// - Throws: `.mismatch` if `input` does not accept the values of this feature.
   fileprivate func requirePassing(to input: FeatureDescription?, of model: String) throws {
     func sizes(_ feature: FeatureDescription?) -> (kind: String, sizes: [Int]) {
       switch feature?.type?.kind {
@@ -186,7 +186,7 @@ extension FeatureDescription {
 }
 
 extension MILProgram {
-  /// Names the weight files anew, so that those of several programs differ.
+  /// Renames the weight files so that those of several programs differ.
   fileprivate mutating func moveWeights(to prefix: String) throws {
     weightFiles = Dictionary(uniqueKeysWithValues: weightFiles.map { ($0.key + prefix, $0.value) })
     for index in functions.indices {

@@ -2,7 +2,7 @@ import ByteFormats
 import CoreMLModel
 import TensorCore
 
-/// Where a message that is copied without parsing contains names of blobs and features: its fields
+/// The locations of blob and feature names in a message that is copied without parsing: its fields
 /// by their numbers in the specification.
 indirect enum NameFields {
   case name

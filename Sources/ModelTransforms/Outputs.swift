@@ -2,8 +2,8 @@ import CoreMLModel
 import TensorCore
 
 extension Model {
-  /// The model with the blob, or the value of an ML Program, as an additional output: an array of the
-  /// shape `shape` that the blob has inside the network, if known.
+  /// The model with the blob, or the value of an ML Program, as an additional output: an array with
+  /// `shape`, the shape of the blob inside the network, if known.
   ///
   /// - Throws: `.mismatch` if the network has no such blob, or the blob is already a feature.
   package func addingOutput(

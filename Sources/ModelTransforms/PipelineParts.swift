@@ -31,9 +31,9 @@ extension Model {
   }
 
   /// The part of the network or pipeline that computes the blobs `outputs` from the blobs `inputs`.
-  /// Of a pipeline, the models that the part needs are kept, cut where it starts or ends; if only
-  /// one is left, it replaces the pipeline. A classifier or regressor stays one if the outputs
-  /// include its prediction.
+  /// A pipeline keeps the models that the part needs, cut where it starts or ends; if only one is
+  /// left, it replaces the pipeline. A classifier or regressor stays one if the outputs include its
+  /// prediction.
   ///
   /// - Throws: the errors of a network's `cut(from:to:shapes:dataType:)`; `.mismatch` if two
   ///   features of a pipeline would have the same name.
@@ -123,7 +123,7 @@ extension Model {
     return description
   }
 
-  /// A pipeline's only model in place of the pipeline, with the pipeline's description and
+  /// Replaces a pipeline of one model with that model, keeping the pipeline's description and
   /// features.
   private var withoutPipelineOfOne: Model {
     guard pipelineModels.count == 1, var only = pipelineModels.first,

@@ -2,7 +2,7 @@ import CoreMLModel
 import TensorCore
 
 extension Model {
-  /// The program, and in it the function whose interface the model has.
+  /// Edits the function whose interface the model has.
   private func editingFunction(_ edit: (inout MILFunction) throws -> Void) throws -> Model {
     guard case .mlProgram(var program)? = type else { return self }
     let name = description?.programFunction ?? "main"
@@ -26,7 +26,7 @@ extension Model {
     return try editingFunction { function in
       var pool = NamePool(function.valueNames.union(names.values))
       var all = names
-      // Other values that have one of the new names make way.
+      // Other values with one of the new names are renamed as well.
       for name in names.values.sorted()
       where names[name] == nil && function.valueNames.contains(name) { all[name] = pool.take(name) }
       function.renameValues(all)
@@ -37,8 +37,8 @@ extension Model {
 
   /// The program with one of its values as an additional output.
   ///
-  /// - Throws: `.mismatch` if no operation outside of blocks gives the value; `.unsupported` if it is
-  ///   not an array of numbers.
+  /// - Throws: `.mismatch` if no operation outside of blocks produces the value; `.unsupported` if
+  ///   it is not an array of numbers.
   func addingProgramOutput(_ name: String) throws -> Model {
     try require(!featureNames.contains(name), .mismatch, "'\(name)' is already a feature")
     var array = ArrayFeatureType()
@@ -54,7 +54,7 @@ extension Model {
         guard let tensor = given.outputs.first(where: { $0.name == name })?.type?.tensor,
           tensor.dataType != .string
         else { throw ModelError(.unsupported, "'\(name)' is not an array of numbers") }
-        // A size that is known only when the program runs leaves the shape open.
+        // If a size is unknown until the program runs, the shape is not specified.
         array.shape = tensor.shape ?? []
         array.dataType = outputType(of: tensor.dataType)
         body.outputs.append(name)
@@ -64,7 +64,7 @@ extension Model {
     return try model.convertingProgramFeatures()
   }
 
-  /// The type of arrays in which values of a program can be outputs.
+  /// The type of an output array for values of this type.
   private func outputType(of type: MILDataType) -> ArrayFeatureType.DataType {
     switch type {
     case .float16 where specificationVersion >= 7: .float16
@@ -82,10 +82,10 @@ extension Model {
 
   // MARK: - Types
 
-  /// The program with conversions wherever an array has another type in its interface than in its
+  /// The program with casts for all arrays whose type in the interface differs from the type in the
   /// function.
   ///
-  /// - Throws: `.unsupported` for types that programs do not have.
+  /// - Throws: `.unsupported` for types that programs lack.
   func convertingProgramFeatures() throws -> Model {
     var model = self
     model.type = try type?.mapPipeline { try $0.convertingProgramFeatures() }
@@ -151,7 +151,7 @@ extension Model {
 }
 
 extension MILTensorType {
-  /// The type with other elements.
+  /// The same tensor type with another element type.
   fileprivate func valueType(_ type: MILDataType) -> MILValueType {
     var tensor = self
     tensor.dataType = type
@@ -162,7 +162,7 @@ extension MILTensorType {
 }
 
 extension MILOperation {
-  /// A conversion, after the constant that names its type.
+  /// A cast, after the constant that names its type.
   fileprivate static func cast(
     _ input: String, to output: String, _ type: MILValueType, _ constant: String
   ) -> [MILOperation] {

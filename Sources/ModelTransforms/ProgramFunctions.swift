@@ -1,7 +1,7 @@
 import CoreMLModel
 import TensorCore
 
-/// Changes to the functions of an ML Program, in this order.
+/// Changes to the functions of an ML Program, applied in this order.
 package struct FunctionEdit: Sendable, Equatable {
   /// New names by old ones.
   package var renames: [String: String] = [:]
@@ -15,7 +15,7 @@ package struct FunctionEdit: Sendable, Equatable {
 }
 
 extension Model {
-  /// The program with other functions. Weights that no function uses any more are removed.
+  /// The program with its functions edited. Weights that no function uses anymore are removed.
   ///
   /// - Throws: `.mismatch` if the model is not a program, or has no such function.
   package func editingFunctions(_ edit: FunctionEdit) throws -> Model {
@@ -75,8 +75,8 @@ extension Model {
     return model
   }
 
-  /// The model with its interface as that of the program's default function, too; the only function of
-  /// a program is `main` and has no interface of its own.
+  /// The model with its interface also stored as that of the program's default function. The only
+  /// function of a program is `main` and has no separate interface.
   package func storingFunctionInterface() throws -> Model {
     guard case .mlProgram(var program)? = type, var description,
       let position = description.functions.firstIndex(where: {
@@ -102,8 +102,8 @@ extension Model {
     return model
   }
 
-  /// The model as the format has it: with the interface of a program of several functions among those of
-  /// the functions alone.
+  /// The model as stored in the format: if a program has several functions, its interface is only
+  /// among the interfaces of the functions.
   package var withoutCopiedInterface: Model {
     guard case .mlProgram? = type, var description, !description.functions.isEmpty else {
       return self
@@ -117,8 +117,8 @@ extension Model {
 }
 
 extension MILProgram {
-  /// The name with `_` for all that a value or function cannot have in its name: letters, digits and
-  /// underscores, and no digit first.
+  /// The name with `_` for all characters that names of values and functions cannot contain: they
+  /// have letters, digits and underscores, and no digit first.
   package static func identifier(_ name: String) -> String {
     let letters = name.utf8.map { byte in
       (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte)
@@ -128,14 +128,14 @@ extension MILProgram {
     return (isComplete ? "" : "_") + String(decoding: letters, as: UTF8.self)
   }
 
-  /// - Throws: `.mismatch` if the name cannot be that of a value or function.
+  /// - Throws: `.mismatch` if a value or function cannot have the name.
   package static func requireIdentifier(_ name: String) throws {
     try require(
       identifier(name) == name, .mismatch, "an ML Program cannot have the name '\(name)'",
       hint: "use letters, digits and underscores, and no digit first")
   }
 
-  /// The program with one weight file, which has only what the program's values name.
+  /// The program with one weight file, which only contains what the program's values refer to.
   func withoutUnusedWeights() throws -> MILProgram {
     guard let name = weightFiles.keys.min() else { return self }
     var writer = MILWeightFileWriter()
@@ -169,7 +169,7 @@ extension MILFunction {
 }
 
 extension MILBlock {
-  /// Changes all operations, and those of blocks in them.
+  /// Edits all operations, including those in nested blocks.
   mutating func editOperations(_ edit: (inout MILOperation) throws -> Void) rethrows {
     for index in operations.indices {
       try edit(&operations[index])

@@ -8,9 +8,9 @@ extension Model {
   /// All renamings happen at once, so two names can be swapped. An internal blob that already has
   /// one of the new names gets another name.
   ///
-  /// - Throws: `.mismatch` if an old name is not a feature, or a new one is taken or given twice;
-  ///   or cannot be that of an ML Program's value; `.unsupported` for models that name their
-  ///   features in code.
+  /// - Throws: `.mismatch` if an old name is not a feature, or a new one is taken, given twice, or
+  ///   not valid for a value of an ML Program; `.unsupported` for models that name their features
+  ///   in code.
   package func renamingFeatures(_ names: [String: String]) throws -> Model {
     let names = names.filter { $0.key != $0.value }
     if names.isEmpty { return self }
@@ -98,7 +98,7 @@ extension Model {
 }
 
 extension Metadata {
-  /// Keys under which an importer records properties of a feature, before its name.
+  /// Prefixes of the keys under which an importer records properties of a feature.
   static let featurePrefixes = ["assay.layout.", "assay.shape.", "assay.type."]
 
   fileprivate mutating func renameFeatures(_ names: [String: String]) {

@@ -94,7 +94,7 @@ extension NeuralNetwork {
   }
 
   /// The layers that lead from the blobs `inputs`, and from the network's inputs, to `outputs`, and
-  /// every blob that they take from outside.
+  /// every blob that these layers read from outside.
   fileprivate func layers(
     computing outputs: Set<String>, from inputs: Set<String>
   ) throws -> (layers: [NeuralNetworkLayer], read: Set<String>) {
@@ -102,7 +102,7 @@ extension NeuralNetwork {
     var kept: [NeuralNetworkLayer] = []
     for layer in layers.reversed() {
       let inner = try layer.innerBlobNames
-      // Networks inside a layer write blobs of the enclosing network.
+      // Nested networks write blobs of the enclosing network.
       guard !needed.isDisjoint(with: layer.output) || !needed.isDisjoint(with: inner) else {
         continue
       }

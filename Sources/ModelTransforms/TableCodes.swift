@@ -1,4 +1,4 @@
-/// Codes for a table of values: the index of the nearest value, and in a tie that of the lower one.
+/// Codes for a table of values: the index of the nearest value, or of the lower one in a tie.
 struct TableCodes {
   /// 2ᵇⁱᵗˢ values.
   let table: [Float]
@@ -54,7 +54,7 @@ struct TableCodes {
       for index in values.indices { codes[index] = positions[position(of: values[index])] }
       return
     }
-    // Where the search starts for all values with the same upper half, whose least is one of two.
+    // The start of the search for all values with the same upper 16 bits: that of the lower bound.
     let starts = (0..<UInt32(cells)).map { half in
       let bounds = [half << 16, half << 16 | 0xFFFF].map { Float(bitPattern: $0) }
       return UInt8(truncatingIfNeeded: position(of: bounds[0] < bounds[1] ? bounds[0] : bounds[1]))

@@ -2,7 +2,7 @@ import CoreMLModel
 
 extension Model {
   /// The model without its training parameters: no layer or weight is updatable, and there are no
-  /// losses, optimizer and training inputs.
+  /// losses, optimizer or training inputs.
   package func withoutTraining() throws -> Model {
     var model = self
     model.isUpdatable = false

@@ -59,9 +59,9 @@ extension Weights {
   /// The weight with its values in another precision.
   ///
   /// - Parameters:
-  ///   - shape: shape of the values; each step along `channelAxis` has its scales, if
-  ///     there is such an axis.
-  ///   - scales: how to choose the scales of linear codes and of tables of evenly spaced values.
+  ///   - shape: the shape of the values; each index along `channelAxis` has its own scale, if that
+  ///     axis exists.
+  ///   - scales: how to choose the scales of linear codes and of evenly spaced tables.
   ///   - isHalf: whether linear codes have scales and offsets in half precision.
   /// - Throws: `.unsupported` for a value that half precision or a table cannot represent.
   package func compressed(

@@ -15,12 +15,12 @@ package struct WeightPath: Sendable, Hashable {
 }
 
 extension Model {
-  /// The model with other values for some weights, in Core ML's order. Weights with equal values
-  /// stay as they are stored; others are stored as halves if they were before, and as
-  /// single-precision floats otherwise.
+  /// The model with other values for some weights, in Core ML's order. Weights whose values do not
+  /// change keep their storage; others stay in half precision if they were, and are stored in
+  /// single precision otherwise.
   ///
   /// - Throws: `.mismatch` if there is no such weight, or it has another number of values;
-  ///   `.unsupported` for a value of 65504 or more in a weight of halves.
+  ///   `.unsupported` for a value of 65504 or more in a half-precision weight.
   package func replacingWeights(_ values: [WeightPath: FloatValues]) throws -> Model {
     guard !networks.isEmpty else { throw Self.noNetwork("takes weights") }
     var rest = values

@@ -1,7 +1,7 @@
 import CoreMLModel
 import CustomLayers
 
-/// A function of each element, used in a layer or as an ``ActivationLayer``.
+/// An elementwise function, used in a layer or as an ``ActivationLayer``.
 public enum Activation: Sendable, Equatable {
   /// x
   case linear

@@ -29,18 +29,18 @@ public final class CompiledModel: Sendable {
   /// The outputs' names, which are those of the layers that compute them.
   public var outputNames: [String] { network.outputs.map(\.name) }
 
-  /// Memory for the weights in the order used for computing, and for intermediate results.
+  /// The bytes of memory for weights, rearranged for computing, and for intermediate results.
   public var memoryBytes: Int { network.packedWeightBytes + network.arenaBytes }
 
-  /// Runs a network that has one input on an image.
+  /// Runs a network with a single input on an image.
   public func predict(_ image: Image) throws -> NetworkPrediction { try predict(.image(image)) }
 
-  /// Runs a network that has one input on numbers `[height, width, channels]`.
+  /// Runs a network with a single input on numbers `[height, width, channels]`.
   public func predict(_ floats: [Float]) throws -> NetworkPrediction {
     try predict(.floats(floats))
   }
 
-  /// Runs a network that has one input.
+  /// Runs a network with a single input.
   public func predict(_ value: InputValue) throws -> NetworkPrediction { try run(prepared(value)) }
 
   /// Runs the network.

@@ -1,4 +1,4 @@
-// What a program needs in addition to the builder's types.
+// Types that a program needs in addition to the builder's.
 @_exported import CustomLayers
 
 @_exported import struct CoreMLModel.Model

@@ -26,7 +26,7 @@ struct BoundInput: Sendable {
   let feature: String
   let kind: Kind
 
-  /// The part of an image that the network currently gets.
+  /// The part of an image that the network currently receives.
   var crop: Resize.Crop? {
     if case .image(let resize, _, _) = kind { resize.crop.value } else { nil }
   }

@@ -3,7 +3,7 @@ import TensorCore
 
 /// The result of a prediction.
 public struct NetworkPrediction: Sendable {
-  /// In the order of the network's outputs.
+  /// The values of the network's outputs, in order.
   public let outputs: [NetworkValue]
   private let values: [String: NetworkValue]
   private let names: [Int: String]
@@ -56,7 +56,7 @@ public struct NetworkValue: Sendable {
     public let value: Float
   }
 
-  /// The `count` largest elements; ties by lower index, NaN last.
+  /// The `count` largest elements; ties in order of index, NaN last.
   public func top(_ count: Int) -> [Score] {
     let scores = floats.enumerated().map { Score(index: $0.offset, value: $0.element) }
     let sorted = scores.sorted { a, b in

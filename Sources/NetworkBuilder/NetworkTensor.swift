@@ -56,7 +56,7 @@ public func --> (tensor: NetworkTensor, layer: Layer) -> NetworkTensor {
   NetworkTensor(.layer(layer, [tensor]))
 }
 
-/// The result of applying `layer`, a ``Custom`` or ``CoreMLLayer`` with several inputs, to `tensors`.
+/// The result of applying a ``Custom`` layer or ``CoreMLLayer`` with several inputs to `tensors`.
 public func --> (tensors: [NetworkTensor], layer: Layer) -> NetworkTensor {
   NetworkTensor(.layer(layer, tensors))
 }

@@ -1,8 +1,8 @@
 import CoreMLModel
 
-/// The border around a tensor for windows.
+/// The border that is added around a tensor before windows move over it.
 public enum Padding: Sendable, Equatable {
-  /// As much as needed for ⌈in / stride⌉ rows and columns of the result; an odd row or column is at
+  /// Enough padding for ⌈in / stride⌉ rows and columns in the result; an odd row or column is at
   /// the bottom or right, as in Keras and TensorFlow.
   case same
   /// No padding: ⌊(in − kernel) / stride⌋ + 1 rows and columns.

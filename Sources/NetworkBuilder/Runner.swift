@@ -9,7 +9,7 @@ public final class Runner: Sendable {
   /// Receives the result of a frame.
   public typealias Completion = @Sendable (Result<NetworkPrediction, any Error>) -> Void
 
-  /// How many frames may be in progress.
+  /// The number of frames that may be in progress.
   public let framesInFlight: Int
   private let model: CompiledModel
   private let frames: DispatchSemaphore
@@ -24,7 +24,7 @@ public final class Runner: Sendable {
       [:]
   }
 
-  /// - Parameter framesInFlight: how many frames may be in progress; at least 1.
+  /// - Parameter framesInFlight: the number of frames that may be in progress; at least 1.
   public init(_ model: CompiledModel, framesInFlight: Int = 3) {
     self.model = model
     self.framesInFlight = max(1, framesInFlight)

@@ -3,9 +3,9 @@ import TensorCore
 /// The tensors of a network in topological order, and the names of its layers and inputs.
 struct TensorGraph {
   let tensors: [NetworkTensor]
-  /// By tensor ID.
+  /// The names of inputs, by tensor ID.
   let inputNames: [Int: String]
-  /// By the identity of the layer.
+  /// The names of layers, by the identity of the layer.
   let layerNames: [ObjectIdentifier: String]
 
   init(inputs: [Input], outputs: [NetworkTensor]) throws {

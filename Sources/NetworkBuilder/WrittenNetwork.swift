@@ -3,7 +3,7 @@ import CustomLayers
 import ModelPrediction
 import TensorCore
 
-/// A network as a document, and what else running it requires.
+/// A network as a document, and what is needed to run it.
 struct WrittenNetwork {
   /// A row of the summary.
   struct Row {
@@ -16,7 +16,7 @@ struct WrittenNetwork {
 
   let model: Model
   let inputs: [BoundInput]
-  /// By tensor ID.
+  /// The tensors in the document, by tensor ID.
   let tensors: [Int: WrittenTensor]
   let rows: [Row]
 
@@ -112,7 +112,7 @@ struct WrittenNetwork {
   ) throws -> Model {
     var network = NeuralNetwork()
     network.layers = layers
-    // Layers of Core ML 3 need arrays with all axes: those of blobs.
+    // Layers of Core ML 3 need arrays with all five axes of blobs.
     let isExact = layers.contains(where: \.needsExactMapping)
     if isExact { network.arrayInputShapeMapping = .exact }
     let axes = isExact ? ":SNCHW" : ""

@@ -137,8 +137,8 @@ struct ExportedOperation {
 
   // MARK: - Nodes
 
-  /// Adds an operator with one result, which has the type and shape of the first input unless others
-  /// are stated.
+  /// Adds an operator with one result, which has the type and shape of the first input unless
+  /// specified otherwise.
   func add(
     _ type: String, _ inputs: [GraphValue], _ attributes: [(String, AttributeValue)] = [],
     type resultType: MILDataType? = nil, shape: [Int?]? = nil
@@ -188,7 +188,7 @@ struct ExportedOperation {
     return try add("Cast", [x], [("to", .int(new.rawValue))], type: type)
   }
 
-  /// An argument of integers as a list that a node takes.
+  /// An argument of integers, as an input of a node.
   func sizes(_ name: String) throws -> GraphValue {
     if let values = try constant(name)?.ints() { return try list(values) }
     return try cast(value(name), to: .int64)
@@ -227,7 +227,7 @@ struct ExportedOperation {
 }
 
 extension MILTensorType {
-  /// The sizes, of which unknown ones are nil.
+  /// The sizes; unknown ones are nil.
   var checkedSizes: [Int?] {
     get throws {
       try require(

@@ -1,12 +1,12 @@
 import CoreMLModel
 import TensorCore
 
-/// A value in the graph being written, or one that it can still become part of.
+/// A value in the graph being written, or one that may still be added to it.
 struct GraphValue {
-  /// The name in the graph; empty for an input that is left out.
+  /// The name in the graph; empty for an omitted input.
   var name: String
   var type: MILDataType
-  /// The sizes, of which unknown ones are nil.
+  /// The sizes; unknown ones are nil.
   var shape: [Int?]
 
   static let missing = GraphValue(name: "", type: .unused, shape: [])
@@ -25,7 +25,7 @@ final class GraphBuilder {
   private(set) var nodes: [ONNXNode] = []
   private(set) var initializers: [ONNXTensor] = []
   private var names: Set<String> = []
-  /// Initializers that exist, by their contents.
+  /// Existing initializers by contents.
   private var known: [Key: String] = [:]
 
   private struct Key: Hashable {
@@ -36,7 +36,7 @@ final class GraphBuilder {
 
   init(opset: Int) { self.opset = opset }
 
-  /// Throws if the operators of `opset` are needed, which are newer.
+  /// Throws if `what` needs a newer opset.
   func require(opset needed: Int, _ what: String) throws {
     if opset < needed { throw NewerOpsetNeeded(opset: needed, what: what) }
   }
@@ -48,7 +48,7 @@ final class GraphBuilder {
     return "\(name)_\(number)"
   }
 
-  /// Adds a node; its outputs have names that are unique.
+  /// Adds a node, whose outputs get unique names.
   func add(
     _ type: String, _ label: String, _ inputs: [String], _ attributes: [(String, AttributeValue)],
     outputs: Int
@@ -69,7 +69,7 @@ final class GraphBuilder {
     return node.outputs
   }
 
-  /// Renames a value that the nodes since `mark` give; false if none of them does.
+  /// Renames a value that a node since `mark` produces; returns false if none does.
   func rename(_ name: String, to new: String, since mark: Int) -> Bool {
     guard let position = nodes[mark...].lastIndex(where: { $0.outputs.contains(name) }) else {
       return false
@@ -82,9 +82,9 @@ final class GraphBuilder {
     return true
   }
 
-  /// An initializer with these elements.
+  /// Adds an initializer with these elements, or reuses an equal one; returns its name.
   ///
-  /// - Parameter name: its name; small ones are shared whatever their names.
+  /// - Parameter name: the initializer's name; small initializers are shared regardless of it.
   func initializer(
     _ data: Bytes, _ type: ONNXDataType, _ shape: [Int], name: String
   ) throws -> String {
@@ -101,13 +101,13 @@ final class GraphBuilder {
     return tensor.name
   }
 
-  /// An initializer that is an input's value if it is left out.
+  /// Adds an initializer that is the value of an omitted input.
   func addDefault(_ tensor: ONNXTensor) { initializers.append(tensor) }
 
   /// Operators whose outputs are optional.
   private static let optionalOutputs: Set = ["LSTM", "GRU", "RNN"]
 
-  /// Removes what the outputs do not depend on.
+  /// Removes the nodes and initializers that the outputs do not depend on.
   func prune(keeping outputs: Set<String>, defaults: Set<String>) {
     var needed = outputs
     var kept: [ONNXNode] = []

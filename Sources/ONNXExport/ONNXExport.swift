@@ -4,12 +4,12 @@ import TensorCore
 
 /// How a program is written as ONNX.
 package struct ONNXOptions: Sendable {
-  /// The lowest version of the operators that is used without need.
+  /// The supported versions of the operators; the lowest one is the default.
   package static let opsets = 13...21
 
-  /// The version of the operators; nil for 13, or the lowest that has every operator.
+  /// The version of the operators; nil for 13, or the lowest later one that has every operator.
   package var opset: Int?
-  /// The names of features in the file, for those that have others in the program.
+  /// New names for features, by their names in the program.
   package var names: [String: String] = [:]
   package var producerVersion = ""
 
@@ -36,7 +36,7 @@ extension Model {
   }
 }
 
-/// The writing of one program with one set of operators.
+/// The export of one program with one version of the operators.
 private struct ONNXExport {
   let program: MILProgram
   let function: MILFunction
@@ -96,7 +96,7 @@ private struct ONNXExport {
     return model
   }
 
-  /// The version of the format that came with a set of operators.
+  /// The version of the format that was released with an opset.
   private static func irVersion(_ opset: Int) -> Int {
     switch opset {
     case ..<15: 7
@@ -106,7 +106,7 @@ private struct ONNXExport {
     }
   }
 
-  /// Defines an input. A state becomes an input, too; one that is optional has a default.
+  /// Defines an input. A state becomes an input as well; an optional input has a default.
   private func input(
     _ input: MILNamedType, _ writer: ProgramWriter, _ defaults: inout Set<String>
   ) throws -> ONNXValueInfo {
@@ -148,7 +148,7 @@ private struct ONNXExport {
     return try info(own, value, of: input.name)
   }
 
-  /// Batches of any number of items have the same size.
+  /// An input or output. All batch axes of unknown size share one name.
   private func info(
     _ name: String, _ value: GraphValue, of feature: String
   ) throws -> ONNXValueInfo {
@@ -164,7 +164,7 @@ private struct ONNXExport {
       })
   }
 
-  /// What the model says about itself, under the names of features in the file.
+  /// The model's metadata, with the names that features have in the file.
   private func metadata(_ writer: ProgramWriter) -> [ONNXEntry] {
     let metadata = description.metadata ?? Metadata()
     var entries = [

@@ -8,7 +8,7 @@ extension ONNXModel {
   private static let schema = SpecificationSchema.schema(onnx_model_descriptor(), ONNXModel.self)
   /// Smaller initializers stay in the model.
   private static let externalByteCount = 1024
-  /// So that a runtime can map each initializer.
+  /// Alignment that lets a runtime map each initializer.
   private static let alignment = 4096
 
   package static func isONNX(_ path: String) -> Bool { path.lowercased().hasSuffix(".onnx") }
@@ -20,7 +20,7 @@ extension ONNXModel {
 
   /// Writes the model atomically. The same model always gives the same bytes.
   ///
-  /// - Parameter isExternal: whether the weights are written to a file of their own, beside the model,
+  /// - Parameter isExternal: whether to write the weights to a separate file next to the model,
   ///   even if the model can hold them.
   package func write(to path: String, isExternal: Bool = false) throws {
     let total = graph?.initializers.reduce(0) { $0 + $1.data.count } ?? 0

@@ -70,7 +70,7 @@ package struct ONNXGraph: SpecificationMessage {
   ]
 }
 
-/// An operator with its inputs; an empty name stands for an input that is left out.
+/// An operator with its inputs; an empty name means an omitted input.
 package struct ONNXNode: SpecificationMessage {
   package var inputs: [String] = []
   package var outputs: [String] = []
@@ -100,7 +100,7 @@ package struct ONNXAttribute: SpecificationMessage {
   package var floats: [Float] = []
   package var ints: [Int] = []
   package var strings: [String] = []
-  /// The number of the type, which says which property holds the value.
+  /// The number of the type, which determines the property that holds the value.
   package var type = 0
   package var unknownFields = UnknownFields()
 
@@ -118,7 +118,7 @@ package struct ONNXAttribute: SpecificationMessage {
   ]
 }
 
-/// The value of an attribute that a rule gives.
+/// The value of an attribute in a rule.
 enum AttributeValue {
   case float(Float)
   case int(Int)
@@ -151,7 +151,7 @@ package struct ONNXValueInfo: SpecificationMessage {
 
   package init() {}
 
-  /// - Parameter sizes: numbers, or names of sizes that are known when the model runs.
+  /// - Parameter sizes: numbers, or names of sizes that are unknown until the model runs.
   init(_ name: String, _ type: ONNXDataType, _ sizes: [ONNXDimension.Size]) {
     self.name = name
     var tensor = ONNXTensorType()
@@ -236,7 +236,7 @@ package struct ONNXTensor: SpecificationMessage {
   package var name = ""
   /// The elements, little-endian; empty if they are in another file.
   package var data = Bytes()
-  /// The place of the elements in another file: `location`, `offset` and `length`.
+  /// The location of the elements in another file: `location`, `offset` and `length`.
   package var externalData: [ONNXEntry] = []
   /// 1 if the elements are in another file.
   package var location = 0
@@ -254,7 +254,7 @@ package struct ONNXTensor: SpecificationMessage {
   ]
 }
 
-/// The types of elements, with their numbers in the format.
+/// The types of elements, with their values in the format.
 package enum ONNXDataType: Int, Sendable {
   case float = 1
   case uint8 = 2
@@ -267,7 +267,7 @@ package enum ONNXDataType: Int, Sendable {
   case uint4 = 21
   case int4 = 22
 
-  /// The type for values of a program; 16-bit integers become those of 32 bits, which all operators have.
+  /// The type for a program's values; 16-bit integers become 32-bit, which all operators accept.
   init(_ type: MILDataType) throws {
     switch type {
     case .float32: self = .float

@@ -12,7 +12,7 @@ extension ONNXModel {
     return model.producerName == "Assay" ? model : nil
   }
 
-  /// What is wrong with the structure.
+  /// The problems with the structure.
   package var findings: [ModelError] {
     guard let graph else { return [ModelError(.malformed, "the model has no graph")] }
     var errors: [ModelError] = []

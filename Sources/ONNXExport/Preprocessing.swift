@@ -1,9 +1,9 @@
 import CoreMLModel
 
 extension Model {
-  /// Removes the scaling of images from a network, and records it in the metadata: the scale, and the
-  /// bias of each channel in the order of the image's colors. A mean image stays, since it cannot be
-  /// written as text.
+  /// Removes the scaling of images from a network, and records it in the metadata: the scale, and
+  /// the bias of each channel in the order of the image's colors. A mean image stays, since it
+  /// cannot be written as text.
   package mutating func recordPreprocessing() {
     guard var network = neuralNetwork, let inputs = description?.input else { return }
     for feature in inputs {

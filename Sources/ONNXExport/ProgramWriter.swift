@@ -6,17 +6,17 @@ import TensorCore
 final class ProgramWriter {
   let program: MILProgram
   let graph: GraphBuilder
-  /// The labels of a classifier, and the output that they belong to.
+  /// The labels of a classifier.
   var labels: [String]?
-  /// The values that operations give, by their names in the program.
+  /// The results of operations, by their names in the program.
   private var values: [String: GraphValue] = [:]
   private var constants: [String: MILElements] = [:]
-  /// Constants that the program stores in fewer bytes than their elements take.
+  /// Constants that the program stores in compressed form.
   private var expansions: Set<String> = []
   private var initializers: [String: GraphValue] = [:]
   /// Constants that are lists.
   private(set) var lists: [String: MILValue] = [:]
-  /// The names in the graph of the program's outputs.
+  /// The names in the graph, by the names of the program's outputs.
   private let outputNames: [String: String]
   /// The last values of states, by the states' names.
   private(set) var states: [String: GraphValue] = [:]
@@ -50,7 +50,7 @@ final class ProgramWriter {
   func constant(_ name: String) throws -> MILElements? {
     if let elements = constants[name] { return elements }
     guard expansions.contains(name) else { return nil }
-    // One may be expanded from another.
+    // A constant may be expanded from another one.
     try program.forEachConstant(named: expansions) {
       if constants[$0] == nil { constants[$0] = $1 }
     }
@@ -139,7 +139,7 @@ final class ProgramWriter {
     }
   }
 
-  /// The value under the name of an output.
+  /// Adds the value under the name of an output.
   func output(_ name: String, as other: String) throws {
     let value = try value(name)
     if value.name == other { return }

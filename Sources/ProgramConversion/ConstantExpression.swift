@@ -1,7 +1,7 @@
 import CoreMLModel
 import TensorCore
 
-/// A constant of a program, as the operation that expands it from fewer bytes.
+/// A constant of a program, as the operation that expands its compressed form.
 struct ConstantExpression {
   enum Storage {
     /// The values, in the type of the constant.
@@ -130,7 +130,7 @@ struct ConstantExpression {
     }
     let equal = scales.indices.filter { scales[$0] == 0 }
     if !equal.isEmpty {
-      // Without a scale there is no offset: equal values are the scale times the code 1.
+      // Equal values have the scale 0; they become the scale, with the code 1 and no offset.
       for block in equal { (scales[block], biases[block]) = (biases[block], 0) }
       let positions = Set(equal)
       for index in codes.indices where positions.contains(count == 1 ? 0 : block(of: index, blocks))
@@ -227,7 +227,7 @@ struct ConstantExpression {
 
   // MARK: - Storage
 
-  /// Packed codes, starting with the lowest bits of each byte.
+  /// Codes, packed from the lowest bits of each byte up.
   private static func packed(_ codes: [Int], bits: Int) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: (codes.count * bits + 7) / 8)
     for (index, code) in codes.enumerated() {

@@ -1,8 +1,8 @@
 import CoreMLModel
 import TensorCore
 
-/// Branches and loops as operations with blocks. A network inside a layer writes blobs of the
-/// surrounding network; the block returns those that are read afterwards.
+/// Branches and loops as operations with blocks. A nested network writes blobs of the enclosing
+/// network; the block returns those that are read afterwards.
 extension NetworkLowering {
   struct ControlCall {
     let layer: NeuralNetworkLayer
@@ -182,7 +182,7 @@ extension NetworkLowering {
     return try builder.reshape(builder.cast(first, to: type), to: [])
   }
 
-  /// A blob in its own shape. Scalars may be counters, for which half precision is too short.
+  /// A blob in its own shape. Scalars may be counters, for which half precision is too coarse.
   private func result(_ name: String, _ scope: Scope) throws -> Variable {
     let variable = try variable(name, scope)
     let shape = try scope.inferred.shapes[name].orThrow(

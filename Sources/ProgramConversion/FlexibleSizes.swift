@@ -6,9 +6,9 @@ import TensorCore
 enum SizeProbe {
   case first, second
 
-  /// The length of sequences of any length.
+  /// The length for sequences of unspecified length.
   var steps: Int { self == .first ? 16 : 24 }
-  /// The number of items in a batch of any.
+  /// The number of items for batches of unspecified size.
   var batch: Int { self == .first ? 3 : 7 }
 
   /// A size within the bounds; the two probes differ if the bounds do. A size of 1 would look like
@@ -25,7 +25,7 @@ enum SizeProbe {
     size(range.lowerBound, range.upperBound < 0 ? nil : range.upperBound, default: `default`)
   }
 
-  /// One of several sizes.
+  /// One of several enumerated sizes.
   func size(of sizes: [Int], default: Int) -> Int {
     let others = sizes.filter { $0 > 1 }
     let first = `default` > 1 ? `default` : others.first ?? `default`
@@ -111,7 +111,7 @@ extension ArrayFeatureType {
 extension Model {
   /// The program for all sizes, derived from the programs for two sizes.
   ///
-  /// - Throws: `.unsupported` if more than the sizes of values depends on the sizes of the inputs.
+  /// - Throws: `.unsupported` if more than the sizes of values depends on the input sizes.
   static func program(
     _ first: Model, _ second: Model, of network: ModelDescription, _ options: ProgramOptions
   ) throws -> Model {
@@ -126,7 +126,7 @@ extension Model {
       let sizes = union.sizes[description.input[index].name] ?? []
       switch (description.input[index].type?.kind, original.type?.kind) {
       case (.multiArray(var array)?, .multiArray(let declared)?) where sizes.contains(nil):
-        // The importer leaves only the number of steps open, to any.
+        // The importer only leaves the number of steps open, without bounds.
         array.restore(sizes, options.isOfSource ? ArrayFeatureType() : declared)
         description.input[index].type?.kind = .multiArray(array)
       case (.image?, .image?): description.input[index].type = original.type

@@ -74,7 +74,7 @@ struct LayerCall {
   func fiveOutput(_ index: Int = 0) throws -> [Int] {
     let shape = outputShapes[index]
     if shape.count == 5 { return shape }
-    // The result of a layer that turns images into vectors has fewer axes.
+    // The result of a layer that converts images to vectors has fewer axes.
     return try BlobRank.fiveAxes(shape, vectorRank: vectorRank)
   }
 
@@ -183,7 +183,7 @@ struct LayerCall {
     return try inField(field) { try weights.values(shape: shape).array() }
   }
 
-  /// An error for what no operation can express.
+  /// An error for something that no operation can express.
   func unsupported(_ reason: String, field: String? = nil) -> ModelError {
     ModelError(.unsupported, reason, field: field)
   }

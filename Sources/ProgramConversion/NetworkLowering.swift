@@ -1,12 +1,12 @@
 import CoreMLModel
 import TensorCore
 
-/// Converts the layers of a network, and of the networks inside them, to operations.
+/// Converts the layers of a network, and of networks nested in it, to operations.
 struct NetworkLowering {
   /// A layer that no operation can express, and the reason.
   typealias Failure = (layer: String, type: String, error: ModelError)
 
-  /// What is known at a layer.
+  /// The blobs and values known at a layer.
   struct Scope {
     var blobs: [String: Variable]
     var inferred: InferredShapes
@@ -14,7 +14,7 @@ struct NetworkLowering {
     var values: [String: [Float]] = [:]
     /// The blobs that are read after the network.
     var live: Set<String>
-    /// Whether the network is inside another one, which names the blobs that both share.
+    /// Whether the network is nested in another one, which names the blobs that both share.
     var isInside = false
 
     func variableName(_ blob: String) -> String {
@@ -52,7 +52,7 @@ struct NetworkLowering {
         }
       } catch let error as ModelError where error.code == .unsupported {
         failures.append((label, type, error))
-        // The layers after it are checked with the shapes that they would receive.
+        // Later layers are checked with the shapes that they would receive.
         for name in layer.output + layer.blobsWrittenInside {
           let shape = try scope.inferred.shapes[name].orThrow(error.inLayer(label, class: type))
           scope.blobs[name] = Variable(name: name, type: options.precision, shape: shape)
@@ -121,7 +121,7 @@ struct NetworkLowering {
 }
 
 extension NeuralNetworkLayer {
-  /// The blobs that the layer and the networks inside it read.
+  /// The blobs that the layer and its nested networks read.
   var blobsRead: Set<String> {
     guard let control = parameters as? any ControlLayer else { return Set(input) }
     var read = Set(input)

@@ -16,7 +16,7 @@ final class ProgramBuilder {
   private(set) var operations: [MILOperation] = []
   var weights = MILWeightFileWriter()
   private var names: Set<String> = []
-  /// Casts and reshapes of a variable that exist already.
+  /// Existing casts and reshapes of variables.
   private var views: [ViewKey: Variable] = [:]
 
   private struct ViewKey: Hashable {
@@ -39,7 +39,7 @@ final class ProgramBuilder {
       hint: "use \(setting: "target") \(needed.rawValue)")
   }
 
-  /// Whether the target is `needed` or newer. Asks for that target if none was chosen.
+  /// Whether the target is `needed` or newer. Requests that target if none was chosen.
   func hasTarget(_ needed: ProgramTarget) throws -> Bool {
     if target < needed, !isTargetFixed { throw NewerTargetNeeded(target: needed) }
     return target >= needed
@@ -65,7 +65,7 @@ final class ProgramBuilder {
     }
   }
 
-  /// Releases the name of a value that is written again.
+  /// Releases the name of a value so that it can be written again.
   func release(_ name: String) { names.remove(name) }
 
   /// Renames a variable that was written since `mark`.
@@ -154,7 +154,7 @@ final class ProgramBuilder {
     return result
   }
 
-  /// The operations that `make` writes, instead of adding them.
+  /// Returns the operations that `make` writes instead of adding them.
   func collecting<Result>(
     _ make: () throws -> Result
   ) throws -> (operations: [MILOperation], result: Result) {
@@ -254,7 +254,7 @@ final class ProgramBuilder {
     return try view(variable, variable.type, shape) { try reshaped(variable, to: shape) }
   }
 
-  /// The same, by an operation of its own.
+  /// The same, always with a new operation.
   func reshaped(_ variable: Variable, to shape: [Int]) throws -> Variable {
     let change = ShapeChange(from: variable.shape, to: shape)
     return try add(
@@ -279,7 +279,7 @@ final class ProgramBuilder {
   }
 }
 
-/// The operation that reshapes: it only adds or removes axes of length 1 if that suffices.
+/// The operation that reshapes, which only adds or removes axes of length 1 if that suffices.
 private struct ShapeChange {
   var operation: String
   var argument: (String, Argument)
@@ -294,8 +294,7 @@ private struct ShapeChange {
     }
   }
 
-  /// The axes of length 1 that must be added to `old` to get `new`; nil if the shapes differ
-  /// otherwise.
+  /// The axes of length 1 to add to `old` to get `new`; nil if the shapes differ in other ways.
   private static func addedAxes(from old: [Int], to new: [Int]) -> [Int]? {
     guard new.count > old.count else { return nil }
     var axes: [Int] = []

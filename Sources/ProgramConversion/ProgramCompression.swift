@@ -10,7 +10,7 @@ package struct ProgramCompressionRules: Sendable {
   /// The number of output channels that share a table, or of input channels that share a scale; nil
   /// for all.
   package var groupSize: Int?
-  /// The fraction of each weight's values, the smallest, that is set to 0; nil for none.
+  /// The fraction of each weight's values to set to 0, smallest first; nil for none.
   package var sparsity: Double?
 
   package init(_ rules: CompressionRules) { self.rules = rules }
@@ -52,7 +52,7 @@ extension Model {
 }
 
 extension MILProgram {
-  /// Operations whose arguments iOS 17 changed.
+  /// Operations whose arguments changed in iOS 17.
   private static let changed: Set = ["non_maximum_suppression", "crop_resize", "conv_quantized"]
 
   /// Throws if an operation has other semantics in a newer operation set.
@@ -122,7 +122,7 @@ private struct ProgramCompression {
       for input in operation.inputs {
         for binding in input.value?.arguments ?? [] {
           guard case .name(let name)? = binding.content else { continue }
-          // A constant that several operations use is stored as the first one needs it.
+          // A constant used by several operations is stored as the first one needs it.
           if uses[name] == nil { uses[name] = Use(operation: operation, argument: input.key) }
         }
       }
@@ -146,7 +146,7 @@ private struct ProgramCompression {
     }
   }
 
-  /// A value whose elements are in the new weight file.
+  /// The value, with its elements moved to the new weight file.
   private func moved(_ value: MILValue) throws -> MILValue {
     guard case .file = value.content, case .tensor(let tensor)? = value.type?.kind else {
       return value
@@ -189,7 +189,7 @@ private struct ProgramCompression {
     return entry
   }
 
-  /// The values in the requested storage, and the result; nil to keep them.
+  /// The values in the requested storage, with the result in `entry`; nil to keep the old storage.
   private func storage(
     _ elements: MILElements, _ precision: WeightPrecision, _ axis: Int,
     _ entry: inout CompressedLayer

@@ -17,17 +17,17 @@ package struct ProgramOptions: Sendable {
   package var hasFixedSizes = false
   /// Whether states of recurrent layers become states of the program instead of inputs and outputs.
   package var hasStates = false
-  /// Whether arrays get the axes and types of the source framework, which the importer recorded.
+  /// Whether arrays get the axes and types of the source framework, as recorded by the importer.
   package var isOfSource = false
-  /// Whether the channels of the source's images come before their rows, as in ONNX.
+  /// Whether the source's images are channels-first, as in ONNX.
   package var hasChannelsFirst = false
-  /// Whether the source's batch may have any number of items.
+  /// Whether the source's batch size is arbitrary.
   package var hasOpenBatch = false
   /// The classes of custom layers; those with a formula become operations.
   package var customLayers = CustomLayerRegistry()
   /// The weight file in a package.
   var weightFile = "weight.bin"
-  /// Whether operations are joined, moved and recognized in others that spell them out.
+  /// Whether to merge and move operations, and to replace sequences equivalent to a single one.
   var simplifies = true
 
   package init() {}
@@ -36,7 +36,7 @@ package struct ProgramOptions: Sendable {
 extension Model {
   /// Converts a neural network to an equivalent ML Program, or each network of a pipeline.
   ///
-  /// Features have the names of `namesInProgram`, and arrays of doubles become arrays of floats,
+  /// Features are renamed to `namesInProgram`, and arrays of doubles become arrays of floats,
   /// because ML Programs support neither other names nor doubles.
   ///
   /// - Throws: `.unsupported` with all layers that no operation can express; `.mismatch` for models
@@ -67,7 +67,7 @@ extension Model {
           "only neural networks, classifiers, regressors and pipelines of them can become ML Programs"
       )
     }
-    // If a layer is wrong, its conversion says so.
+    // If a layer is invalid, its conversion reports the reason.
     let folded =
       (try? withFoldedBatchnorm(
         keeping: options.keptInFloat32, widensHalf: options.precision == .float16))?.model ?? self
@@ -94,7 +94,7 @@ extension Model {
       do {
         return try Model.program(first.model, sized(.second).model, of: description, options)
       } catch let error as ModelError {
-        // The operations that are simpler may depend on the sizes.
+        // The simplified operations may depend on the sizes.
         guard error.code == .unsupported, options.simplifies, !options.hasOpenBatch else {
           throw error
         }
@@ -112,7 +112,7 @@ extension Model {
     }
   }
 
-  /// The names in an ML Program of the features that have others here: unique identifiers.
+  /// New names, all unique identifiers, for the features whose names an ML Program does not allow.
   package var namesInProgram: [String: String] {
     let features = featureNames
     let others = features.filter { MILProgram.identifier($0) != $0 }
@@ -192,7 +192,7 @@ private struct ProgramConversion {
     try report(failures)
   }
 
-  /// The model around the operations.
+  /// Wraps the operations in a model.
   private func package(_ block: MILBlock, _ interface: ProgramInterface) throws -> Model {
     let target = builder.target
     var entry = MILBlockEntry()

@@ -17,7 +17,7 @@ struct ProgramInterface {
   /// Whether arrays have the axes and types of the source framework.
   private let isOfSource: Bool
   private let hasChannelsFirst: Bool
-  /// The number of items in a batch of any.
+  /// The number of items for batches of unspecified size.
   private let batch: Int?
   /// The outputs with the next values of states, by the blobs of the states.
   private let states: [String: String]
@@ -30,7 +30,7 @@ struct ProgramInterface {
       options.isOfSource, model, network, builder, probe
     )
     hasChannelsFirst = options.hasChannelsFirst
-    // A state that is left out has one item.
+    // A state that is omitted has one item.
     let hasStates = model.description?.input.contains { $0.type?.isOptional == true } ?? false
     batch = options.hasOpenBatch && !hasStates ? probe?.batch : nil
     states =
@@ -118,7 +118,7 @@ struct ProgramInterface {
 
   // MARK: - States
 
-  /// Turns an input into a state and reads it. Core ML keeps states in half precision.
+  /// Converts an input to a state and reads it. Core ML keeps states in half precision.
   private mutating func state(at index: Int, _ shape: [Int]) throws -> Variable {
     let name = description.input[index].name
     let value = Variable(name: name, type: .float16, shape: shape)
@@ -201,7 +201,7 @@ struct ProgramInterface {
     description.metadata?.userDefined[SourceLayout.metadataPrefix + feature] = layout
   }
 
-  /// A feature's array in the source, if the program has its axes.
+  /// A feature's array in the source framework, if the program uses the source's axes.
   private mutating func sourceArray(
     _ feature: String, _ inner: [Int], batch: Int? = nil
   ) -> SourceArray? {
@@ -216,7 +216,7 @@ struct ProgramInterface {
 
   // MARK: - Outputs
 
-  /// Adds the operations that give the outputs their names, types and shapes; returns the names.
+  /// Adds the operations that set the names, types and shapes of the outputs; returns the names.
   mutating func outputs(
     _ model: Model, _ blobs: [String: Variable], _ shapes: [String: [Int]]
   ) throws -> [String] {
@@ -264,7 +264,7 @@ struct ProgramInterface {
       names.append(name)
     }
     guard case .neuralNetworkClassifier(let classifier)? = model.type else { return names }
-    // coremltools takes `classify` as the last operation only.
+    // coremltools only accepts `classify` as the last operation.
     return try classify(classifier, &blobs) + names
   }
 
@@ -282,7 +282,7 @@ struct ProgramInterface {
     return blob
   }
 
-  /// The variable with the output's name.
+  /// Writes the variable that `make` returns under the output's name.
   private func output(
     _ name: String, _ blobs: inout [String: Variable], _ make: () throws -> Variable
   ) throws -> String {

@@ -8,7 +8,7 @@ struct ProgramUnion {
   private(set) var sizes: [String: [Int?]] = [:]
   /// The sizes in the two programs.
   private var own: [String: ([Int], [Int])] = [:]
-  /// Integers that differ, by the names of the constants: their indices and values.
+  /// Integer constants that differ, by name: the index of the operation, and both values.
   private var differing: [String: (index: Int, ([Int], [Int]))] = [:]
 
   mutating func program(_ a: MILProgram, _ b: MILProgram) throws -> MILProgram {
@@ -105,7 +105,7 @@ struct ProgramUnion {
     }
   }
 
-  /// Values that are valid for all sizes.
+  /// Values that are valid for all sizes; nil if there are none.
   private func resolved(
     _ argument: String, _ operation: MILOperation, _ values: ([Int], [Int])
   ) -> [Int]? {
@@ -117,7 +117,7 @@ struct ProgramUnion {
       numbers[positions[0]] = -1
       return numbers
     case ("slice_by_index", "end"):
-      // The distance from the end of the axis.
+      // The distance from the end of the axis may be the same for all sizes.
       guard let x = operation.inputs.first(where: { $0.key == "x" })?.name, let sizes = own[x]
       else { return nil }
       for position in positions {
@@ -143,7 +143,7 @@ extension MILNamedType {
 }
 
 extension MILArgumentEntry {
-  /// The value of the argument.
+  /// The name of the argument's value.
   fileprivate var name: String? {
     if case .name(let name)? = value?.arguments.first?.content { name } else { nil }
   }

@@ -3,11 +3,10 @@ import ModelPrediction
 /// An array of the interface with the source framework's axes, instead of the network's.
 struct SourceArray {
   private let layout: ExactLayout
-  /// Its axes: the source's, for ONNX with an image's channels first.
+  /// The axes of the array: the source's, but channels-first for images in ONNX.
   private let axes: [Character]
   /// The shape in the network.
   let inner: [Int]
-  /// Its shape.
   let shape: [Int]
 
   /// Nil if the source's axes are unknown, or lack some of the network's.
@@ -16,7 +15,7 @@ struct SourceArray {
   ///   - recorded: the recorded layout.
   ///   - inner: the shape in the network.
   ///   - channelsFirst: whether the channels of an image come before its rows.
-  ///   - batch: the number of items in a batch of any; nil for that of `inner`.
+  ///   - batch: the number of items for a batch of unspecified size; nil for that of `inner`.
   init?(_ recorded: String?, _ inner: [Int], channelsFirst: Bool, batch: Int? = nil) {
     guard let recorded, let layout = ExactLayout(recorded) ?? ExactLayout(recorded + ":TNCHW"),
       layout.model.count == inner.count
@@ -38,12 +37,12 @@ struct SourceArray {
   /// The layout of the program's array.
   var letters: String { "\(String(layout.source)):\(String(axes))" }
 
-  /// The source's array as the network has it.
+  /// Converts the source's array to the network's layout.
   func network(_ array: Variable, _ builder: ProgramBuilder) throws -> Variable {
     try moved(array, shape, Self.order(axes, layout.model), inner, builder)
   }
 
-  /// The network's array as the source has it.
+  /// Converts the network's array to the source's layout.
   func source(_ blob: Variable, _ builder: ProgramBuilder) throws -> Variable {
     try moved(blob, inner, Self.order(layout.model, axes), shape, builder)
   }

@@ -1,8 +1,8 @@
 import CoreMLModel
 import TensorCore
 
-/// A weight of a layer as a constant of the program. Codes of few bits stay codes, and matrices of half
-/// precision stay so.
+/// A weight of a layer as a constant of the program. Compressed weights stay compressed, and
+/// half-precision matrices stay in half precision.
 struct WeightConstant {
   var weights: Weights
   var shape: [Int]
@@ -25,10 +25,10 @@ struct WeightConstant {
       .variable(builder, name: name)
   }
 
-  /// Matrices of one shape, one below the other, in the storage that all of them have; nil if their
-  /// storages differ, or are single precision.
+  /// Matrices of the same shape, stacked vertically, in the storage that they share; nil if their
+  /// storages differ or are single precision.
   ///
-  /// - Parameter negated: the place of one whose values change their signs.
+  /// - Parameter negated: the index of a weight to negate.
   static func stacked(
     _ parts: [Weights], _ shape: [Int], negated: Int?, _ type: MILDataType,
     _ builder: ProgramBuilder
@@ -71,7 +71,7 @@ struct WeightConstant {
     for part in parts { all += part.codes(bits: form.bits, count: count, isSigned: form.isSigned) }
     let entries = parts.count << form.bits
     if !tables.isEmpty, builder.target < .iOS18, entries <= 256 {
-      // Older systems have one table for a weight, in which those of the parts follow one another.
+      // Older systems allow one table per weight, so the tables of the parts are concatenated.
       let codes = all.enumerated().map { $1 + ($0 / count) << form.bits }
       let bits = Int.bitWidth - (entries - 1).leadingZeroBitCount
       return ConstantExpression(

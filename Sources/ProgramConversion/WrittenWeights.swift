@@ -4,7 +4,7 @@ import Programs
 import TensorCore
 
 extension [CompressedLayer] {
-  /// The same results, with the errors of the weights of `written`, the model as its file has it.
+  /// The results with the errors of the weights of `written`, the model as stored in its file.
   ///
   /// - Parameter original: the model that was compressed.
   package func measured(in written: Model, against original: Model) throws -> [CompressedLayer] {

@@ -1,12 +1,12 @@
 import CoreMLModel
 import TensorCore
 
-/// Programs made from TensorFlow have the channels last, except in convolutions and pooling.
-/// Transposes that move them there follow layers that compute the same in any order of the axes, so
-/// that they meet the transposes back, and both vanish.
+/// Programs converted from TensorFlow are channels-last, except in convolutions and pooling.
+/// Transposes to channels-last move behind layers that compute the same in any axis order. There
+/// they meet the transposes back, and both cancel.
 extension OperationCall {
-  /// The result of a layer whose inputs have just got their channels last, computed from the arrays
-  /// before that; nil if the layer or an input is not such a one.
+  /// The result of a layer whose inputs have just been transposed to channels-last, computed from
+  /// the arrays before the transposes; nil if the layer or an input does not allow it.
   func beforeChannelsMove(
     _ parameters: any LayerParameters, _ inputs: [ProgramValue], _ type: MILDataType
   ) throws -> ProgramValue? {
@@ -32,7 +32,7 @@ extension OperationCall {
       return try reduced(reduction, first, order, type)
     }
     if var slice = parameters as? SliceStatic, !slice.squeezeMasks.contains(true) {
-      // Its lengths are those of a layer that is valid.
+      // Only checks that the slice is valid.
       _ = try slice.lengths(inputs[0].blobShape)
       slice.move(order)
       return try transposed(add(slice, first, type: type), order)
@@ -40,7 +40,7 @@ extension OperationCall {
     return nil
   }
 
-  /// The array that a transpose with this order turns into `value`.
+  /// The array that a transpose with this order converts to `value`.
   private func source(of value: ProgramValue, movedBy order: [Int]) -> ProgramValue? {
     guard value.rank == order.count, let blob = value.blob,
       let (axes, input) = lowering.transpose(giving: blob), axes == order
@@ -58,15 +58,15 @@ extension OperationCall {
     if layer.reduceAll { return nil }
     layer.axes = try ArrayShape.axes(layer.axes, rank: x.rank).map { order[$0] }
     if layer.keepDims { return try transposed(add(layer, x, type: type), order) }
-    // Without the reduced axes, the others must be in order already.
+    // Without the reduced axes, the remaining ones must already be in order.
     let rest = order.filter { !layer.axes.contains($0) }
     return rest == rest.sorted() && !rest.isEmpty ? try add(layer, x, type: type) : nil
   }
 }
 
 extension LayerParameters {
-  /// Whether each element of the result depends only on the same element of inputs that have the
-  /// same shape.
+  /// Whether each element of the result depends only on the same element of inputs of the same
+  /// shape.
   fileprivate var isElementwise: Bool {
     switch self {
     case let activation as Activation:
@@ -81,7 +81,7 @@ extension LayerParameters {
 }
 
 extension SliceStatic {
-  /// Slices the array before a transpose with this order instead of the one after it.
+  /// Changes the slice to apply before a transpose with this order instead of after it.
   fileprivate mutating func move(_ order: [Int]) {
     func moved<Value>(_ values: [Value]) -> [Value] {
       var result = values

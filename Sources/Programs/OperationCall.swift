@@ -139,7 +139,7 @@ struct OperationCall {
 
   func scalar(_ value: Float, _ type: MILDataType) -> ProgramValue { constant([value], [1], type) }
 
-  /// The same elements with another shape.
+  /// The same elements in another shape.
   func reshaped(_ value: ProgramValue, _ shape: [Int]) throws -> ProgramValue {
     let target = shape.isEmpty ? [1] : shape
     if value.shape.contains(0), shape.contains(0) { return constant([], shape, value.type) }
@@ -186,7 +186,7 @@ struct OperationCall {
     return try reshaped(result, [result.shape[0], result.shape[1], result.shape[3]])
   }
 
-  /// The weights of a constant argument of one of these shapes; nil if it is missing.
+  /// The weights of a constant argument, which must have `shape` if given; nil if it is missing.
   func weights(_ name: String, shape: [Int]? = nil) throws -> Weights? {
     guard let elements = try elements(name) else { return nil }
     try require(

@@ -3,8 +3,8 @@ import TensorCore
 
 /// The description of an operation: its arguments, its conversion to layers, and its formula.
 ///
-/// The layers determine the shapes of the results: the same rules that validate a network give the
-/// shapes that are compared with a program's declarations.
+/// The layers determine the shapes of the results: the rules that validate a network also produce
+/// the shapes that are compared with a program's declarations.
 package struct OperationRule: Sendable {
   package let name: String
   /// The names of the arguments.

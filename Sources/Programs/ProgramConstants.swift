@@ -2,8 +2,8 @@ import CoreMLModel
 import TensorCore
 
 extension MILProgram {
-  /// Passes the constants with these names, one after the other; those that operations store in
-  /// fewer bytes are expanded.
+  /// Passes the constants with these names to `body`, one after the other. Compressed constants are
+  /// expanded.
   package func forEachConstant(
     named names: Set<String>, _ body: (String, MILElements) throws -> Void
   ) throws {

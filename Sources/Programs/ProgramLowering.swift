@@ -19,7 +19,7 @@ final class ProgramLowering {
   private(set) var singleBlobs: Set<String> = []
   /// Whether a blob is in half precision.
   private(set) var hasHalfBlobs = false
-  /// The last numbers that made names unique.
+  /// The last number appended to each name to make it unique.
   private var numbers: [String: Int] = [:]
   /// The layers whose blobs are written only once, for finding values that do not depend on inputs.
   private var producers: [String: NeuralNetworkLayer] = [:]
@@ -94,8 +94,7 @@ final class ProgramLowering {
     }
   }
 
-  /// The axes and the input of the transpose that produces a blob in the current block, if there is
-  /// one.
+  /// The axes and the input of the transpose that produces a blob in the current block, if any.
   func transpose(giving blob: String) -> (axes: [Int], input: String)? {
     guard let layer = producers[blob], let transpose = layer.parameters as? Transpose,
       let input = layer.input.first, depth == 0, transpose.axes.allSatisfy({ $0 >= 0 })
@@ -146,7 +145,7 @@ final class ProgramLowering {
     append(NeuralNetworkLayer(name, Copy(), input: [source], output: [target]))
   }
 
-  /// The layers that `body` adds, separate from the current ones; names defined in it end with it.
+  /// The layers that `body` adds, separate from the current ones. Names defined in it are local.
   func block(_ body: () throws -> Void) rethrows -> NeuralNetwork {
     let (outerLayers, outerKnown) = (layers, known)
     layers = []
@@ -276,7 +275,7 @@ extension ProgramLowering {
       results.count >= operation.outputs.count,
       "\(counted(operation.outputs.count, "result")) are named, but the operation has \(results.count)"
     )
-    // The blobs of loops and branches are written in networks inside layers.
+    // The blobs of loops and branches are written in nested networks.
     let isFlow = layers[mark...].contains { $0.parameters is any ControlLayer }
     let added = isFlow ? [] : Set(layers[mark...].flatMap(\.output))
     var names: [String: String] = [:]
@@ -301,7 +300,7 @@ extension ProgramLowering {
     }
   }
 
-  /// The result, after a check against the type that the program declares.
+  /// The result, after checking it against the type that the program declares.
   private func stated(_ output: MILNamedType, _ result: ProgramValue) throws -> ProgramValue {
     if result.isList {
       guard case .list(let list)? = output.type?.kind, list.type?.tensor?.dataType == result.type

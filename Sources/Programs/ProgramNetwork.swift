@@ -1,7 +1,7 @@
 import CoreMLModel
 import TensorCore
 
-/// The network that a program becomes for specific inputs.
+/// The network equivalent to a program for specific inputs.
 package struct ProgramNetwork: Sendable {
   /// A buffer of a program that persists between predictions.
   package struct State: Sendable {
@@ -20,9 +20,9 @@ package struct ProgramNetwork: Sendable {
   package var wholeBlobs: Set<String> = []
   /// The blobs in single precision of a program that has others in half precision.
   package var singleBlobs: Set<String> = []
-  /// Whether the network is for the values of the inputs, because sizes depend on them.
+  /// Whether the network is only valid for these input values, because sizes depend on them.
   package var dependsOnValues = false
-  /// The reason that the network needs values or other shapes to have layers; nil if it has layers.
+  /// Why the network needs values or other shapes to have layers; nil if it has layers.
   package var failure: ModelError?
 }
 

@@ -2,7 +2,7 @@ import CoreMLModel
 import TensorCore
 
 /// A program as text: one operation per line, its arguments in the order of its definition, small
-/// constants where they are used.
+/// constants inline.
 package struct ProgramText {
   private let program: MILProgram
   /// The maximum number of elements of a constant that is printed.
@@ -52,7 +52,7 @@ package struct ProgramText {
     "\(word(value.name)): \(type(value.type))"
   }
 
-  /// A name, in quotes if it has more than what the names of operators and frameworks have.
+  /// A name, in quotes if it contains other characters than names from common frameworks.
   private static func word(_ name: String) -> String {
     let isPlain = name.unicodeScalars.allSatisfy {
       switch $0 {
@@ -101,7 +101,7 @@ package struct ProgramText {
 
   /// Names and values, in the order of the operation's definition.
   ///
-  /// - Parameter constants: the texts of those that are shown where they are used.
+  /// - Parameter constants: the texts of constants that are shown inline.
   package func arguments(
     of operation: MILOperation, _ constants: [String: String]
   ) -> [(key: String, text: String)] {
@@ -129,7 +129,7 @@ package struct ProgramText {
     return arguments
   }
 
-  /// A small constant.
+  /// The text of a small constant; nil for others.
   package func short(_ value: MILValue) -> String? {
     guard case .immediate(let immediate)? = value.content else { return nil }
     guard case .tensor? = immediate.content else {

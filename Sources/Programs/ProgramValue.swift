@@ -21,7 +21,7 @@ package struct ProgramValue: Sendable {
 
   enum ListLength: Sendable {
     case fixed
-    /// An element that is written after the end extends the list.
+    /// Writing an element past the end extends the list.
     case growing
   }
 

@@ -9,7 +9,7 @@ enum SamplingGrid: String {
   case offsetCorners = "OFFSET_CORNERS"
   case unalignCorners = "UNALIGN_CORNERS"
 
-  /// The name in layers; nil if they do not support it.
+  /// The equivalent in layers; nil if they do not support it.
   var method: SamplingMethod? {
     switch self {
     case .strictAlignCorners: .strictAlignEndpoints
@@ -20,8 +20,8 @@ enum SamplingGrid: String {
     }
   }
 
-  /// Point i of `count` in an interval of the length e is at offset[i] + slope[i] · e, within the
-  /// interval; for `offsetCorners`, e is at least 1 in it.
+  /// Point i of `count` in an interval of length e is at offset[i] + slope[i] · e, clamped to the
+  /// interval; for `offsetCorners`, e is at least 1 in this formula.
   func points(_ count: Int) -> (offset: [Double], slope: [Double]) {
     let (n, steps) = (Double(count), (0..<count).map { Double($0) })
     let zeros = [Double](repeating: 0, count: count)

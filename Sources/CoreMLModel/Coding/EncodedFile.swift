@@ -2,7 +2,7 @@ import ByteFormats
 import CProtobufC
 import TensorCore
 
-/// Files that are one message.
+/// Files that contain a single message.
 extension SpecificationMessage {
   /// Reads an encoded message. Large payloads stay in `bytes`.
   ///
@@ -12,7 +12,7 @@ extension SpecificationMessage {
     _ schema: ProtobufSchema, _ name: String
   ) throws {
     guard bytes.count > 0 else { throw ModelError(.malformed, "the file is empty") }
-    // The nodes of a tree take some twenty times their bytes, constants of a program fifty times.
+    // Unpacked, the nodes of a tree take some 20 times their bytes, a program's constants 50 times.
     let budget = 4 * bytes.count + 56 * min(bytes.count, 32 << 20) + (64 << 20)
     let skeleton = try ProtobufSkeleton(of: bytes, schema: schema, budget: budget)
     let allocator = UnpackAllocator(budget: budget)

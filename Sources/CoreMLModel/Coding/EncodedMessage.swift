@@ -2,7 +2,7 @@
 /// fields.
 ///
 /// Properties have the names and raw values of the file: zero or empty means "not written".
-/// Computed properties next to them give effective values, with the specification's defaults.
+/// Computed properties next to them return effective values, with the specification's defaults.
 package protocol EncodedMessage: Sendable, Equatable {
   init()
   /// Every field that Assay reads. Fields missing from the table are carried through.
@@ -43,7 +43,7 @@ extension EncodedMessage {
     for field in Self.fields { try field.editWeights?(&self, path, body) }
   }
 
-  /// Adds required weights that are missing, as empty ones.
+  /// Adds missing required weights with empty values.
   mutating func addEmptyWeights() {
     for weight in Self.fields.compactMap(\.weight)
     where weight.isNeeded(self) && self[keyPath: weight.path] == nil {

@@ -154,7 +154,7 @@ extension Field {
       write: { $1.add($0[keyPath: path]) })
   }
 
-  /// At most one of several fields; `opaque` takes those without an option.
+  /// At most one of several fields; `opaque` handles those without an option.
   package static func choice<Value>(
     _ path: WritableKeyPath<Message, Value?>, _ options: [Choice<Value>],
     opaque: (embed: (OpaqueMessage) -> Value, extract: (Value) -> OpaqueMessage?)? = nil
@@ -181,7 +181,7 @@ extension Field {
   }
 }
 
-/// A weight of a layer, as the layer's other fields describe it.
+/// A weight of a layer, as described by the layer's other fields.
 struct WeightField<Message> {
   let name: String
   let path: WritableKeyPath<Message, Weights?>
@@ -202,7 +202,7 @@ package struct Choice<Value>: @unchecked Sendable {
   let name: String
   let type: (any EncodedMessage.Type)?
   let read: (MessageReader) throws -> Value
-  /// Returns whether `Value` is this option.
+  /// Writes the value if it is this option; returns whether it is.
   let write: (Value, MessageWriter) throws -> Bool
 
   package static func message<Inner: SpecificationMessage>(

@@ -65,7 +65,7 @@ extension NeuralNetworkLayer {
 }
 
 extension NeuralNetworkLayer {
-  /// The layer with empty weights, and nothing that this program's schema does not know.
+  /// The layer with empty weights, and without fields missing from the schema.
   func withoutWeights() throws -> NeuralNetworkLayer {
     var bare = self
     bare.unknownFields = UnknownFields()

@@ -3,9 +3,9 @@ import CProtobufC
 import TensorCore
 
 extension NeuralNetwork {
-  /// For each layer the fields of its parameters by their names in the specification, in its order,
-  /// with values of their types: an enumeration is the name of its case, a message an object. Weights
-  /// and networks inside are left out, and so is the content of layers that are carried unread.
+  /// For each layer, the fields of its parameters by their names in the specification and in its
+  /// order, with typed values: an enumeration is the name of its case, a message an object. Omits
+  /// weights, nested networks, and the content of layers carried through unread.
   package func layerAttributes() throws -> [JSONObject] {
     var bare = NeuralNetwork()
     bare.layers = try layers.map {
@@ -31,7 +31,7 @@ extension NeuralNetwork {
       throw ModelError(.malformed, "the layers cannot be printed")
     }
     return values.map { layer in
-      // Of all the types of layers one is chosen; the fields before them are the layer's own.
+      // The first object is the layer type's message; the fields before it belong to every layer.
       layer.object?.members.lazy.compactMap { $0.value.object }.first ?? JSONObject()
     }
   }
@@ -39,7 +39,7 @@ extension NeuralNetwork {
 
 /// An unpacked message as a tree of values.
 private enum ProtobufValues {
-  /// Every number, flag, name and list; messages that are there, weights excepted.
+  /// All numbers, flags, names and lists, and the messages that are set, except weights.
   static func object(_ message: UnsafeRawPointer) -> JSONObject {
     var object = JSONObject()
     guard let descriptor = message.load(as: ProtobufCMessage.self).descriptor else { return object }
@@ -61,7 +61,7 @@ private enum ProtobufValues {
     return object
   }
 
-  /// Entries by their keys; a value that is one of several types stands for itself.
+  /// The entries by key; a value that is a choice of types is unwrapped.
   private static func map(_ entries: [JSONValue]) -> JSONObject {
     var object = JSONObject()
     for entry in entries {
@@ -85,7 +85,7 @@ private enum ProtobufValues {
       return .string("\(address.load(as: ProtobufCBinaryData.self).len) bytes")
     case PROTOBUF_C_TYPE_ENUM: return .string(ProtobufText.scalar(field, at: address))
     default:
-      // The shortest decimal that names the number.
+      // The shortest decimal that identifies the number.
       let text = ProtobufText.scalar(field, at: address)
       return Int(text).map { .int($0) } ?? Double(text).map { .double($0) } ?? .string(text)
     }

@@ -60,7 +60,7 @@ package final class MessageReader {
       path: path)
   }
 
-  /// Fields missing from every table, of this message and of those flattened into it.
+  /// Fields of this message, and of those flattened into it, that are missing from every table.
   var leftovers: [UnknownFields.Field] { collector.leftOut.flatMap { $0 } }
 
   private func take(_ number: UInt32) -> Bytes? {
@@ -68,7 +68,7 @@ package final class MessageReader {
     return leftOut.remove(at: index).payload
   }
 
-  /// The first of the named messages that was left out.
+  /// The first of the named messages that the skeleton left out.
   func takeOpaque(_ names: [String]) -> OpaqueMessage? {
     for name in names {
       let number = field(name).pointee.id
@@ -154,7 +154,7 @@ package final class MessageReader {
 
   func doubles(_ name: String) -> [Double] { elements(name, as: Double.self) }
 
-  /// The numbers `inner` of each message of the repeated field `name`.
+  /// The numbers in the field `inner` of each message of the repeated field `name`.
   func rows(_ name: String, of inner: String) throws -> [[Double]] {
     try nestedArray(name).map { $0.doubles(inner) }
   }

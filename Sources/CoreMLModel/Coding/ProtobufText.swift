@@ -24,8 +24,8 @@ struct ProtobufText {
     }
   }
 
-  /// Where the values of a field are: one each of a list, in the order of the keys of a map, or one;
-  /// none if it is a choice that was not made.
+  /// Pointers to the values of a field: one per element of a list or entry of a map, in key order,
+  /// or a single one; empty if the field is a choice that was not made.
   static func elements(
     of field: UnsafePointer<ProtobufCFieldDescriptor>, in message: UnsafeRawPointer
   ) -> [UnsafeRawPointer] {

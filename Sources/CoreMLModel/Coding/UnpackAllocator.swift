@@ -8,8 +8,8 @@ final class UnpackAllocator {
 
   init(budget: Int) { rest = budget }
 
-  /// Unpacks `bytes` and passes the message to `body`, during which it is valid; nil if it cannot
-  /// be unpacked.
+  /// Unpacks `bytes` and passes the message to `body`, where it is valid until `body` returns; nil
+  /// if unpacking fails.
   func withUnpacked<Result>(
     _ bytes: [UInt8], _ descriptor: UnsafePointer<ProtobufCMessageDescriptor>,
     _ body: (UnsafeRawPointer) throws -> Result

@@ -1,4 +1,4 @@
-/// The elements of an array at the indices, from 0.
+/// The elements of an array at zero-based `indices`.
 package struct ArrayFeatureExtractor: FeatureModelParameters {
   package var indices: [Int] = []
   package var unknownFields = UnknownFields()

@@ -1,4 +1,4 @@
-/// Whole numbers for texts, or texts for whole numbers.
+/// Maps strings to integers, or integers to strings.
 package struct CategoricalMapping: FeatureModelParameters {
   package struct Pair: Sendable, Equatable {
     package var text: String

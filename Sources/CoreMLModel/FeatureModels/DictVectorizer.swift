@@ -1,4 +1,4 @@
-/// An array of a dictionary's values, each in the place of its key.
+/// An array of a dictionary's values, each at the index of its key.
 package struct DictVectorizer: FeatureModelParameters {
   package var keys: ClassLabels?
   package var unknownFields = UnknownFields()

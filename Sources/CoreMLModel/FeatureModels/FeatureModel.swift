@@ -1,5 +1,5 @@
-/// The parameters of a type of model that is neither a network nor a pipeline: it takes and gives
-/// numbers, texts, dictionaries and arrays.
+/// The parameters of a model type that is neither a network nor a pipeline. Its inputs and outputs
+/// are numbers, strings, dictionaries and arrays.
 package protocol FeatureModelParameters: SpecificationMessage {
   /// The name of the type in the specification. By default, the name of the Swift type in lower
   /// camel case.
@@ -10,9 +10,9 @@ package protocol FeatureModelParameters: SpecificationMessage {
   static var allowsOptionalInputs: Bool { get }
   /// The labels of a classifier, in the order of its probabilities; nil for other models.
   var classLabels: ClassLabels? { get }
-  /// Records faults in the parameters and in the interface.
+  /// Records problems with the parameters and the interface.
   func check(_ description: ModelDescription, _ faults: inout ValidationIssues)
-  /// The parameters with other names of features.
+  /// The parameters with renamed features.
   func renamingFeatures(_ rename: (String) -> String) -> Self
 }
 
@@ -59,7 +59,7 @@ package struct FeatureModel: Sendable, Equatable {
   }
 }
 
-/// Every type of model that is read besides networks and pipelines, in the specification's order.
+/// Every model type that is read besides networks and pipelines, in the specification's order.
 package let featureModelTypes: [any FeatureModelParameters.Type] = [
   GLMRegressor.self, SupportVectorRegressor.self, TreeEnsembleRegressor.self, GLMClassifier.self,
   SupportVectorClassifier.self, TreeEnsembleClassifier.self, KNearestNeighborsClassifier.self,

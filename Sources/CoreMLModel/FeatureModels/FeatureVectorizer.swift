@@ -1,4 +1,4 @@
-/// One array of several features' numbers, one after the other.
+/// Concatenates the numbers of several features into one array.
 package struct FeatureVectorizer: FeatureModelParameters {
   package struct Column: SpecificationMessage {
     package var name = ""

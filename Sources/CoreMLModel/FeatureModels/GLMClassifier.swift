@@ -1,8 +1,8 @@
 /// A linear classifier.
 ///
-/// With two classes, one row of weights gives the second one's probability. With more, one row for
-/// each class whose probabilities are scaled to the sum 1 (`oneVsRest`), or one for each class but
-/// the first, whose margin is 0, under a softmax (`referenceClass`).
+/// With two classes, one row of weights gives the probability of the second. With more, there is
+/// one row per class, with probabilities scaled to the sum 1 (`oneVsRest`), or one per class except
+/// the first, whose margin is 0, followed by a softmax (`referenceClass`).
 package struct GLMClassifier: FeatureModelParameters {
   package static let typeName = "glmClassifier"
 

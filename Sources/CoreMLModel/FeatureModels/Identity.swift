@@ -1,4 +1,4 @@
-/// The inputs as they are.
+/// Returns the inputs unchanged.
 package struct Identity: FeatureModelParameters {
   package static let allowsOptionalInputs = true
 

@@ -1,4 +1,4 @@
-/// Replaces missing values: those equal to a number or a text, by default NaN.
+/// Replaces missing values: those equal to a given number or string, by default NaN.
 package struct Imputer: FeatureModelParameters {
   package static let allowsOptionalInputs = true
 
@@ -143,7 +143,7 @@ package struct Imputer: FeatureModelParameters {
 }
 
 extension FeatureType.Kind {
-  /// Whether it is an array of one axis with this length.
+  /// Whether it is a one-dimensional array of this length.
   func isVector(_ count: Int) -> Bool {
     guard case .multiArray(let array) = self else { return false }
     return array.shape == [count]

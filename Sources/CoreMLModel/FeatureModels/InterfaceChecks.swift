@@ -1,5 +1,5 @@
 extension FeatureType.Kind {
-  /// What kind of value it is, without the parameters.
+  /// The kind of value, without its parameters.
   enum Sort: String { case int64, double, string, image, multiArray, dictionary, state, sequence }
 
   var sort: Sort {
@@ -17,7 +17,7 @@ extension FeatureType.Kind {
 }
 
 extension ValidationIssues {
-  /// Each of `features` must be of one of the sorts, and there must be `count` of them.
+  /// Requires every feature to be of one of the sorts, and their number to be `count` if given.
   mutating func requireFeatures(
     _ features: [FeatureDescription], _ location: String, _ sorts: Set<FeatureType.Kind.Sort>,
     count: Int? = nil
@@ -34,7 +34,7 @@ extension ValidationIssues {
     }
   }
 
-  /// Inputs that can be made one array of numbers.
+  /// Requires inputs that can be converted to one array of numbers.
   mutating func requireNumbers(_ description: ModelDescription) {
     requireFeatures(
       description.input, "description.input", [.int64, .double, .multiArray, .dictionary])
@@ -64,7 +64,7 @@ extension ValidationIssues {
       "'\(probabilities)' is not an output of the dictionary type with the labels' type of keys")
   }
 
-  /// Every row has as many numbers as the first.
+  /// Requires all rows to be as long as the first.
   mutating func requireEqualRows(_ rows: [[Double]], _ field: String) {
     require(rows.allSatisfy { $0.count == rows[0].count }, field, "the rows have different lengths")
   }

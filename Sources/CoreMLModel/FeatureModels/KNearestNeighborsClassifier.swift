@@ -1,7 +1,7 @@
 import TensorCore
 
-/// The majority of the labels of the nearest samples by squared Euclidean distance, of which each
-/// counts the same, or the more the nearer it is.
+/// The majority label of the nearest samples by squared Euclidean distance, weighted equally or by
+/// inverse distance.
 package struct KNearestNeighborsClassifier: FeatureModelParameters {
   package static let specificationVersion = 4
 
@@ -45,7 +45,7 @@ package struct KNearestNeighborsClassifier: FeatureModelParameters {
       [.empty("uniformWeighting", .uniform), .empty("inverseDistanceWeighting", .inverseDistance)]),
   ]
 
-  /// The samples' labels and the default one, each once, in the order in which they occur.
+  /// The labels of the samples and the default label, without duplicates, in order of appearance.
   package var classLabels: ClassLabels? {
     var labels = sampleLabels
     switch (labels, defaultLabel) {
@@ -84,7 +84,7 @@ package struct KNearestNeighborsClassifier: FeatureModelParameters {
   }
 }
 
-/// Points of a space, and how they are searched; the search does not change what is found.
+/// Points and how they are searched; the search structure does not affect the result.
 package struct NearestNeighborsIndex: SpecificationMessage {
   package enum Structure: Sendable, Equatable {
     case linear

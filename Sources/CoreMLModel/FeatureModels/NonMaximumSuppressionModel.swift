@@ -1,4 +1,4 @@
-/// Of boxes that overlap, the one with the highest confidence.
+/// Keeps the box with the highest confidence among overlapping ones.
 package struct NonMaximumSuppressionModel: FeatureModelParameters {
   package static let typeName = "nonMaximumSuppression"
   package static let specificationVersion = 3
@@ -6,7 +6,7 @@ package struct NonMaximumSuppressionModel: FeatureModelParameters {
   package enum Method: Sendable, Equatable { case pickTop(perClass: Bool) }
 
   package var method: Method?
-  /// The names of the confidences' columns.
+  /// The labels of the confidence columns.
   package var labels: ClassLabels?
   package var overlap = 0.0
   package var confidence = 0.0

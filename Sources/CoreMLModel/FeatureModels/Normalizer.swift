@@ -1,4 +1,4 @@
-/// The array divided by its norm: the largest magnitude, the sum of magnitudes, or the length.
+/// The array divided by its norm: the largest magnitude, the sum of magnitudes, or √Σ x².
 package struct Normalizer: FeatureModelParameters {
   package enum Norm: Int, Sendable, CaseIterable {
     case max = 0

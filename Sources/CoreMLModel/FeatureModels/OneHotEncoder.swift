@@ -1,4 +1,4 @@
-/// An array with a 1 in the place of the category, or a dictionary of it.
+/// A one-hot array for a category, or the same as a dictionary.
 package struct OneHotEncoder: FeatureModelParameters {
   package enum Unknown: Int, Sendable, CaseIterable {
     case error = 0

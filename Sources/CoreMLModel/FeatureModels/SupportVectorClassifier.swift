@@ -1,12 +1,12 @@
-/// A vote of classifiers of each pair of classes.
+/// A vote of one classifier per pair of classes.
 ///
-/// Their values are those of `SupportVectorRegressor`, with the support vectors of the two classes.
-/// `probA` and `probB` make probabilities of them: `1 / (1 + exp(A · value + B))`.
+/// Each has the value of a `SupportVectorRegressor` with the support vectors of its two classes.
+/// `probA` and `probB` convert values to probabilities: `1 / (1 + exp(A · value + B))`.
 package struct SupportVectorClassifier: FeatureModelParameters {
   package var kernel: KernelMessage?
   package var vectorsPerClass: [Int] = []
   package var vectors: SupportVectors?
-  /// For each class but one, a number for each support vector.
+  /// One row per class except one, with a coefficient for each support vector.
   package var coefficients: [[Double]] = []
   package var rho: [Double] = []
   package var probA: [Double] = []

@@ -11,7 +11,7 @@ package enum SupportVectorKernel: Sendable, Equatable {
 }
 
 package enum SupportVectors: Sendable, Equatable {
-  /// Indices from 1 and values; others are 0.
+  /// One-based indices and their values; all other elements are 0.
   case sparse([[SparseElement]])
   case dense([[Double]])
 

@@ -1,8 +1,8 @@
 import TensorCore
 
-/// Trees whose leaves' values are added up.
+/// Decision trees; the result is the sum of the leaves reached.
 package struct TreeEnsemble: SpecificationMessage {
-  /// A node; the parent chooses between its children by comparing a feature with a number.
+  /// A node; a branch selects one of its two children by comparing a feature with a number.
   package struct Node: SpecificationMessage {
     package enum Behavior: Int, Sendable, CaseIterable {
       case lessThanEqual = 0
@@ -92,9 +92,9 @@ package struct TreeEnsemble: SpecificationMessage {
     var node: Int
   }
 
-  /// The indices in `nodes` of each tree's root, and of each branch's children.
+  /// The indices in `nodes` of each tree's root and of each branch's children.
   ///
-  /// - Throws: unless each node but the roots has one parent, so that no path is endless.
+  /// - Throws: unless every node except the roots has exactly one parent, which rules out cycles.
   package func roots() throws -> (roots: [Int], children: [(Int, Int)]) {
     var positions: [Name: Int] = [:]
     for (index, node) in nodes.enumerated() {
@@ -136,7 +136,7 @@ package struct TreeEnsemble: SpecificationMessage {
           try child(node.falseChild, "falseChildNodeId")
         ))
     }
-    // With one parent for each, a node that no root leads to is part of a circle.
+    // Since all other nodes have one parent, a node that no root leads to is part of a cycle.
     let roots = nodes.indices.filter { !hasParent[$0] }
     var trees: Set<Int> = []
     for root in roots {

@@ -1,6 +1,6 @@
-/// A classifier of trees.
+/// A tree ensemble classifier.
 ///
-/// With one dimension, the value is the second of two classes' probability.
+/// With one dimension, the value is the probability of the second of two classes.
 package struct TreeEnsembleClassifier: FeatureModelParameters {
   package static let allowsOptionalInputs = true
 

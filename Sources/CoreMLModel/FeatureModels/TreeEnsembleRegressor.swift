@@ -1,4 +1,4 @@
-/// A regressor of trees.
+/// A tree ensemble regressor.
 package struct TreeEnsembleRegressor: FeatureModelParameters {
   package static let allowsOptionalInputs = true
 

@@ -1,4 +1,4 @@
-/// A function of each element.
+/// An elementwise function.
 package struct Activation: LayerParameters, ShapeKeepingLayer, SpecificationMessage {
   package enum Function: Sendable, Equatable {
     /// αx + β
@@ -90,11 +90,11 @@ package struct Activation: LayerParameters, ShapeKeepingLayer, SpecificationMess
 extension Activation.Function {
   /// A function's names, and its parameters α and β: numbers, or one value per channel.
   package struct Row {
-    /// In the specification.
+    /// The name in the specification.
     package let field: String
-    /// In an ML Program.
+    /// The name in an ML Program.
     package let operation: String
-    /// Among the kernels.
+    /// The name of the kernel.
     package let kernel: String
     package var numbers: [Float] = []
     package var weights: [Weights?] = []
@@ -142,7 +142,7 @@ extension Activation.Function {
   /// The operation for `α[c] · f(β[c] · x)`, and f.
   package static let parametric = (operation: "softplus_parametric", function: Self.softplus)
 
-  /// The function with other values for each channel, if it has any.
+  /// The function with other per-channel values, if it has any.
   package func with(weights: [Weights?]) -> Self {
     switch self {
     case .prelu: .prelu(alpha: weights[0])
@@ -151,7 +151,7 @@ extension Activation.Function {
     }
   }
 
-  /// Whether no value is negative.
+  /// Whether the function's values are never negative.
   package var isNonnegative: Bool {
     switch self {
     case .relu, .sigmoid, .softplus, .sigmoidHard: true

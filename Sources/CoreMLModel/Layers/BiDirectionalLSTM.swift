@@ -24,7 +24,7 @@ package struct BiDirectionalLSTM: LayerParameters {
     .messages("weightParams", \.weightParams),
   ]
 
-  /// Shapes of the output, twice as wide, and of the forward and backward hidden and cell states.
+  /// Shapes of the double-width output and of the forward and backward hidden and cell states.
   package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     var shapes = try recurrentShapes(
       inputs, inputVectorSize, outputVectorSize, states: 4,

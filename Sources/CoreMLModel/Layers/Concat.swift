@@ -119,7 +119,7 @@ package struct ReorganizeData: LayerParameters {
   }
 }
 
-/// A range of one axis; a negative end counts from the end.
+/// A range along one axis; negative indices count from the end.
 package struct Slice: LayerParameters {
   package static let minimumRank = 1
   /// The last axis is W, whatever the rank.
@@ -147,8 +147,8 @@ package struct Slice: LayerParameters {
 
   package var effectiveStride: Int { stride == 0 ? 1 : stride }
 
-  /// The range of an axis of `extent` elements; negative indices count from its end, an end beyond
-  /// the axis is that of the axis.
+  /// The range along an axis of `extent` elements. Negative indices count from its end; an end past
+  /// the axis means its end.
   package func range(extent: Int) throws -> Range<Int> {
     func resolve(_ index: Int, _ field: String) throws -> Int {
       let position = index < 0 ? index.addingReportingOverflow(extent).partialValue : index

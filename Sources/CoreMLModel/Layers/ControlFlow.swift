@@ -1,6 +1,6 @@
 import TensorCore
 
-/// A layer that holds networks. These read and write the blobs of the network around them.
+/// A layer with nested networks, which read and write the blobs of the network around it.
 package protocol ControlLayer: LayerParameters { var networks: [NeuralNetwork] { get set } }
 
 extension ControlLayer {
@@ -11,10 +11,10 @@ extension ControlLayer {
     networks.flatMap(\.layers).map(\.minimumSpecificationVersion).max().map { max(4, $0) } ?? 4
   }
 
-  /// None: what the networks write they write by name.
+  /// Empty: nested networks write their blobs by name.
   package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] { [] }
 
-  /// The faults of the layers inside, whose names come after the layer's own.
+  /// Records the problems of nested layers, whose names follow the layer's own.
   func checkNetworks(_ faults: inout ValidationIssues) {
     for layer in networks.flatMap(\.layers) {
       var own = ValidationIssues()
@@ -25,7 +25,7 @@ extension ControlLayer {
 }
 
 extension ValidationIssues {
-  /// Adds the findings of a layer of a network inside another layer.
+  /// Adds the findings of a layer in a nested network.
   mutating func appendInside(_ part: ValidationIssues, _ layer: NeuralNetworkLayer) {
     append(part) { error in
       var error = error.inLayer(layer.name, class: layer.parameters?.specificationTypeName)
@@ -37,14 +37,14 @@ extension ValidationIssues {
   }
 }
 
-/// The input under another name, which may be that of a blob that is there already.
+/// The input under another name, which may be the name of an existing blob.
 package struct Copy: ArrayLayer, ParameterlessLayer, ShapeKeepingLayer {
   package static let minimumRank = 0
 
   package init() {}
 }
 
-/// The first network where the input, a number, is not 0, otherwise the second.
+/// Runs the first network if the input, a number, is not 0, otherwise the second.
 package struct Branch: ControlLayer {
   package var ifBranch: NeuralNetwork?
   package var elseBranch: NeuralNetwork?
@@ -70,8 +70,8 @@ package struct Branch: ControlLayer {
   }
 }
 
-/// The body network again and again: as often as the input says, otherwise while the condition
-/// network's blob `conditionVar` is not 0, and at most `maxLoopIterations` times where that is not 0.
+/// Repeats the body network: as often as the input says, or else while the condition network's blob
+/// `conditionVar` is not 0, and at most `maxLoopIterations` times unless that is 0.
 package struct Loop: ControlLayer {
   package static let inputCount = 0...1
 
@@ -110,7 +110,7 @@ package struct Loop: ControlLayer {
   }
 }
 
-/// The end of the loop around it.
+/// Exits the enclosing loop.
 package struct LoopBreak: ArrayLayer, ParameterlessLayer {
   package static let inputCount = 0...0
   package static let outputCount = 0...0
@@ -120,7 +120,7 @@ package struct LoopBreak: ArrayLayer, ParameterlessLayer {
   package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] { [] }
 }
 
-/// The next run of the loop around it.
+/// Continues with the next iteration of the enclosing loop.
 package struct LoopContinue: ArrayLayer, ParameterlessLayer {
   package static let inputCount = 0...0
   package static let outputCount = 0...0

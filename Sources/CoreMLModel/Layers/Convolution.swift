@@ -3,8 +3,8 @@ import TensorCore
 /// out[o, y, x] = bias[o] + Σ weights[o, i, r, s] · in[i, y·stride + r·dilation − top, …], or its
 /// transpose.
 ///
-/// Weights are `[outputChannels, kernelChannels, h, w]`, of a deconvolution
-/// `[kernelChannels, outputChannels / nGroups, h, w]`. A second input holds them instead.
+/// Weights are `[outputChannels, kernelChannels, h, w]`, for a deconvolution `[kernelChannels,
+/// outputChannels / nGroups, h, w]`. A second input may provide them instead.
 package struct Convolution: DynamicLayer {
   package enum Padding: Sendable, Equatable {
     case valid(ValidPadding)
@@ -65,7 +65,7 @@ package struct Convolution: DynamicLayer {
 
   package var effectiveGroups: Int { nGroups == 0 ? 1 : nGroups }
 
-  /// Kernel, strides and dilations `[h, w]`. The specification says that a deconvolution ignores its
+  /// Kernel, strides and dilations `[h, w]`. By the specification, a deconvolution ignores its
   /// dilation; Apple's tests of coremltools (`TestConvTranspose`) expect Core ML to apply it.
   package func effectiveSizes() throws -> (kernel: [Int], strides: [Int], dilations: [Int]) {
     (
@@ -74,7 +74,7 @@ package struct Convolution: DynamicLayer {
     )
   }
 
-  /// Channels of the input.
+  /// The number of input channels.
   package var inputChannels: Int {
     get throws {
       isDeconvolution

@@ -1,6 +1,6 @@
 import TensorCore
 
-/// out[o] = weights[o, in] + bias[o]; the input holds whole numbers.
+/// out[o] = weights[o, in] + bias[o]; the input holds integers.
 package struct Embedding: LayerParameters {
   package var inputDim = 0
   package var outputChannels = 0

@@ -19,7 +19,7 @@ package struct GRU: GatedLayer {
   package var resetGate = RecurrentWeights()
   package var outputGate = RecurrentWeights()
   package var reverseInput = false
-  /// Whether the reset gate applies after the product, which programs of iOS 18 have and documents lack.
+  /// Whether the reset gate applies after the product, as only programs of iOS 18 can declare.
   package var resetsAfter = false
   /// b′ with `resetsAfter`.
   package var resetBias: Weights?

@@ -3,7 +3,7 @@ import TensorCore
 /// Adds borders.
 package struct Padding: LayerParameters {
   package static let minimumRank = 2
-  /// Two axes are H and W.
+  /// Two axes are read as `[H, W]`.
   package static let vectorRank = 1
 
   package enum Kind: Sendable, Equatable {

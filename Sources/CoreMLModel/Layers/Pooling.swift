@@ -46,8 +46,8 @@ package struct Pooling: LayerParameters {
     (try sizePair(kernelSize, 3, "kernelSize"), try sizePair(stride, 1, "stride"))
   }
 
-  /// The padding around an input of `[h, w]`. With `includeLastPixel` the last windows may extend
-  /// past it; nothing exists there.
+  /// The padding around an input of `[h, w]`. With `includeLastPixel`, the last windows may extend
+  /// past it, where there are no values.
   package func explicitPadding(_ size: [Int]) throws -> ExplicitPadding {
     if globalPooling { return ExplicitPadding() }
     let (kernel, strides) = try effectiveSizes()

@@ -1,6 +1,6 @@
 import TensorCore
 
-/// The shape of a recurrent layer's weight, which follows from its name.
+/// The shape of a recurrent layer's weight, as implied by its name.
 func recurrentWeightShape(_ name: String, _ inputs: Int, _ outputs: Int) -> [Int] {
   let lowered = name.lowercased()
   if lowered.hasSuffix("vector") { return [outputs] }
@@ -36,7 +36,7 @@ package struct RecurrentWeights: Sendable, Equatable {
     (self.matrix, self.recursion, self.bias) = (matrix, recursion, bias)
   }
 
-  /// The weights of every gate, with the endings of the fields' names.
+  /// The gate's weights with the suffixes of their field names.
   static let parts: [(name: String, path: WritableKeyPath<Self, Weights?> & Sendable)] = [
     ("WeightMatrix", \.matrix), ("RecursionMatrix", \.recursion), ("BiasVector", \.bias),
   ]
@@ -74,9 +74,9 @@ extension LayerParameters {
       "the input has \(try shape.itemCount) values per item, not \(inputSize)",
       field: "inputVectorSize")
     let state = try BlobShape([1, shape.batch, outputSize, 1, 1]).checked
-    // As in Core ML, only the number of its elements counts: coremltools gives [B, H, 1, 1, 1]. Of
-    // more rows than there are sequences the first are taken: for packed sequences, coremltools gives
-    // zeros for as many as the longest has steps.
+    // As in Core ML, only the element count matters: coremltools has [B, H, 1, 1, 1]. If there are
+    // more rows than sequences, the first are used: for packed sequences, coremltools passes zeros
+    // with as many rows as the longest sequence has steps.
     let count = try checkedProduct(state)
     for input in inputs.dropFirst() {
       let given = try checkedProduct(input)
@@ -91,9 +91,9 @@ extension LayerParameters {
 }
 
 extension Activation {
-  /// The function as recurrent layers compute it. coremltools leaves the constants of three functions
-  /// out, which then have those of Keras: tanh(x), 0.2x + 0.5 within 0 and 1, and x. So do Apple's
-  /// tests of LSTM in coremltools.
+  /// The function as recurrent layers compute it. coremltools omits the constants of three
+  /// functions, which then default to those of Keras: tanh(x), 0.2x + 0.5 clamped to 0...1, and x.
+  /// Apple's LSTM tests in coremltools do the same.
   package var recurrentFunction: Function? {
     switch function {
     case .linear(alpha: 0, beta: 0): .linear(alpha: 1, beta: 0)
@@ -113,7 +113,7 @@ extension Activation {
 }
 
 extension LayerParameters {
-  /// Whether it is a recurrent layer with a function that the limits of ±50 for its arguments change.
+  /// Whether it is a recurrent layer with a function that clipping its arguments to ±50 changes.
   package var clipsArguments: Bool {
     let activations: [Activation] =
       switch self {

@@ -1,6 +1,6 @@
 import TensorCore
 
-/// Another shape for the same elements.
+/// The same elements in another shape.
 package struct Reshape: LayerParameters {
   package enum Order: Int, Sendable, CaseIterable {
     /// Reshapes in C, H, W order.

@@ -10,7 +10,7 @@ package struct Unary: LayerParameters, ShapeKeepingLayer {
     /// z ^ α
     case power = 3
     case exp = 4
-    /// log(z + ε), with ε = 0 where the file states none. The specification omits it; Apple's tests of
+    /// log(z + ε), with ε = 0 if the file has none. The specification omits ε; Apple's tests of
     /// coremltools (`TestElementwiseUnary`) expect Core ML to add it.
     case log = 5
     case abs = 6
@@ -22,7 +22,7 @@ package struct Unary: LayerParameters, ShapeKeepingLayer {
 
   package var type = Operation.sqrt
   package var alpha: Float = 0
-  /// 0 means 1e-6, but for `log`.
+  /// 0 means 1e-6, except for `log`.
   package var epsilon: Float = 0
   package var shift: Float = 0
   /// 0 means 1.
@@ -38,7 +38,7 @@ package struct Unary: LayerParameters, ShapeKeepingLayer {
     .float("scale", \.scale),
   ]
 
-  /// A field that is not set is 0 and means 1e-6; −0 is 0 itself.
+  /// An unset field is 0 and means 1e-6; −0 means 0.
   package var effectiveEpsilon: Float { epsilon.bitPattern == 0 ? 1e-6 : epsilon }
   package var effectiveScale: Float { scale == 0 ? 1 : scale }
 }

@@ -1,14 +1,14 @@
 import TensorCore
 
 extension MILValue {
-  /// A text.
+  /// A string.
   package init(_ text: String) { self.init(.string, [], .strings([text])) }
 
   package init(ints values: [Int], _ shape: [Int]) { self.init(.int32, shape, .ints(values)) }
 
   package init(flags values: [Bool], _ shape: [Int]) { self.init(.bool, shape, .bools(values)) }
 
-  /// Numbers in the message, in single or half precision.
+  /// Numbers in the message, in single or half precision according to `type`.
   package init(numbers values: [Float], _ shape: [Int], _ type: MILDataType) {
     let content: MILTensorValue.Content =
       type == .float16 ? .bytes(Bytes(values.map(Half.bits))) : .floats(FloatValues(values))
@@ -25,7 +25,7 @@ extension MILValue {
     content = .immediate(immediate)
   }
 
-  /// A list of texts.
+  /// A list of strings.
   package init(list texts: [String]) {
     self.init()
     let values = texts.map { MILValue($0) }
@@ -50,7 +50,7 @@ extension MILValue {
     self.type = valueType
   }
 
-  /// Elements in the weight file.
+  /// Elements stored in the weight file.
   package init(_ type: MILDataType, _ shape: [Int], file: String, offset: Int) {
     self.init()
     self.type = MILValueType(type, shape)
@@ -62,7 +62,7 @@ extension MILValue {
 }
 
 extension MILValueType {
-  /// A tensor; sizes that are nil are known when the program runs.
+  /// A tensor; a nil size is unknown until the program runs.
   package init(_ type: MILDataType, _ sizes: [Int?]) {
     self.init()
     var tensor = MILTensorType()

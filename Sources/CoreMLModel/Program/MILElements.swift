@@ -1,6 +1,6 @@
 import TensorCore
 
-/// The elements of a constant in a program, of checked number.
+/// The elements of a constant in a program; their number has been checked.
 package struct MILElements: Sendable, Equatable {
   package let type: MILDataType
   package let shape: [Int]
@@ -72,14 +72,14 @@ package struct MILElements: Sendable, Equatable {
     return count
   }
 
-  /// The text of a string.
+  /// The first string, if the elements are strings.
   package var string: String? { strings?.first }
 
   package var strings: [String]? { if case .strings(let values) = content { values } else { nil } }
 
   /// The elements as integers; a flag is 0 or 1.
   ///
-  /// - Throws: if they are fractions, texts, or do not fit.
+  /// - Throws: if they are fractions or strings, or do not fit.
   package func ints() throws -> [Int] {
     switch content {
     case .ints(let values), .longInts(let values): return values
@@ -117,7 +117,7 @@ package struct MILElements: Sendable, Equatable {
     }
   }
 
-  /// The elements as weights of a layer. Single and half precision stay where they are.
+  /// The elements as weights of a layer, without copying single and half precision.
   package func weights() throws -> Weights {
     var weights = Weights()
     switch content {
@@ -129,7 +129,7 @@ package struct MILElements: Sendable, Equatable {
     return weights
   }
 
-  /// Integers of 1 to 64 bits, the lowest bits of a byte first.
+  /// Integers of 1 to 64 bits; those of less than a byte are packed from the lowest bits up.
   private func codes(_ bytes: Bytes) throws -> [Int] {
     func whole<Value: FixedWidthInteger & BitwiseCopyable>(_ type: Value.Type) -> [Int] {
       bytes.array(of: type).map { Int(truncatingIfNeeded: $0) }
@@ -150,7 +150,7 @@ package struct MILElements: Sendable, Equatable {
     return Self.unpacked(bytes, bits: bits, count: count, isSigned: type == .int4)
   }
 
-  /// Codes of 1 to 8 bits, the lowest bits of a byte first.
+  /// Codes of 1 to 8 bits, packed from the lowest bits of each byte up.
   package static func unpacked(
     _ bytes: Bytes, bits: Int, count: Int, isSigned: Bool = false
   ) -> [Int] {
@@ -165,6 +165,6 @@ package struct MILElements: Sendable, Equatable {
     }
   }
 
-  /// The bytes of elements that are stored as such.
+  /// The bytes of elements that are stored as bytes.
   package var bytes: Bytes? { if case .bytes(let bytes) = content { bytes } else { nil } }
 }

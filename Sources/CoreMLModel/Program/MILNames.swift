@@ -3,7 +3,7 @@ extension MILNamedType {
 }
 
 extension MILArgumentEntry {
-  /// Binds the argument to the new names of values.
+  /// Replaces the names of the values that the argument refers to.
   package mutating func rename(_ names: [String: String]) {
     guard var argument = value else { return }
     for index in argument.arguments.indices {

@@ -2,14 +2,14 @@ import TensorCore
 
 /// An ML Program: functions of operations on typed, named values (`MILSpec.Program`).
 ///
-/// Everything is kept as the file states it, maps in the order of the file, so that writing a
-/// program gives the bytes that were read.
+/// Everything is kept as in the file, including the order of maps, so writing a program reproduces
+/// the bytes that were read.
 package struct MILProgram: SpecificationMessage {
   package var version = 0
   package var functions: [MILFunctionEntry] = []
   package var docString = ""
   package var attributes: [MILAttribute] = []
-  /// The contents of the weight files that values name. The message itself does not contain them.
+  /// The contents of the weight files that values refer to. They are not part of the message.
   package var weightFiles: [String: MILWeightFile] = [:]
   package var unknownFields = UnknownFields()
 
@@ -22,13 +22,12 @@ package struct MILProgram: SpecificationMessage {
     .messages("attributes", \.attributes),
   ]
 
-  /// The function with this name.
   package func function(_ name: String) -> MILFunction? {
     functions.first { $0.key == name }?.value
   }
 }
 
-/// A function by its name.
+/// A function and its name.
 package struct MILFunctionEntry: SpecificationMessage {
   package var key = ""
   package var value: MILFunction?
@@ -39,7 +38,7 @@ package struct MILFunctionEntry: SpecificationMessage {
   package static let fields: Fields = [.string("key", \.key), .message("value", \.value)]
 }
 
-/// A function: its inputs and a body for each set of operations that it is written for.
+/// A function: its inputs, and a body for each supported set of operations.
 package struct MILFunction: SpecificationMessage {
   package var inputs: [MILNamedType] = []
   /// The set of operations of the body to run, such as `CoreML7`.
@@ -61,7 +60,7 @@ package struct MILFunction: SpecificationMessage {
   package var body: MILBlock? { specializations.first { $0.key == opset }?.value }
 }
 
-/// A body of a function by its set of operations.
+/// A body of a function and its set of operations.
 package struct MILBlockEntry: SpecificationMessage {
   package var key = ""
   package var value: MILBlock?
@@ -72,7 +71,7 @@ package struct MILBlockEntry: SpecificationMessage {
   package static let fields: Fields = [.string("key", \.key), .message("value", \.value)]
 }
 
-/// Operations in the order of execution, and the names of the values that they give.
+/// Operations in the order of execution, and the names of the block's results.
 package struct MILBlock: SpecificationMessage {
   package var inputs: [MILNamedType] = []
   package var outputs: [String] = []
@@ -109,12 +108,12 @@ package struct MILOperation: SpecificationMessage {
     .messages("attributes", \.attributes),
   ]
 
-  /// What the argument is bound to; nil if the operation does not have it.
+  /// What the argument is bound to; nil if the operation lacks it.
   package func argument(_ name: String) -> [MILBinding]? {
     inputs.first { $0.key == name }.map { $0.value?.arguments ?? [] }
   }
 
-  /// Changes every value that the operation itself holds.
+  /// Transforms every value that the operation holds directly.
   package mutating func mapValues(_ change: (MILValue) throws -> MILValue) rethrows {
     for index in attributes.indices {
       attributes[index].value = try attributes[index].value.map(change)
@@ -131,7 +130,7 @@ package struct MILOperation: SpecificationMessage {
 
   package func attribute(_ name: String) -> MILValue? { attributes.first { $0.key == name }?.value }
 
-  /// The name to report: the attribute `name`, else that of the first output.
+  /// The name to report: the attribute `name`, or else the name of the first output.
   package var label: String {
     if case .immediate(let value)? = attribute("name")?.content,
       case .tensor(let tensor)? = value.content, case .strings(let names)? = tensor.content,
@@ -143,7 +142,7 @@ package struct MILOperation: SpecificationMessage {
   }
 }
 
-/// An argument of an operation by its name.
+/// An argument of an operation and its name.
 package struct MILArgumentEntry: SpecificationMessage {
   package var key = ""
   package var value: MILArgument?
@@ -188,7 +187,7 @@ package struct MILBinding: SpecificationMessage {
   ]
 }
 
-/// A fact about a program, function, block, operation or type.
+/// An attribute of a program, function, block, operation or type.
 package struct MILAttribute: SpecificationMessage {
   package var key = ""
   package var value: MILValue?

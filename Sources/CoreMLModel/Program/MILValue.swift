@@ -28,8 +28,8 @@ package struct MILValue: SpecificationMessage {
   ]
 }
 
-/// The place of a value in a weight file: the file's path, in which `@model_path` is the folder of
-/// the model, and the byte at which the description of the values starts.
+/// The location of a value in a weight file: the file's path, in which `@model_path` is the model's
+/// folder, and the byte offset of the description of the values.
 package struct MILFileValue: SpecificationMessage {
   package var fileName = ""
   package var offset = 0
@@ -97,11 +97,11 @@ package struct MILDictionary: SpecificationMessage {
   package static let fields: Fields = [.messages("values", \.values)]
 }
 
-/// Elements in the message, in the storage that the file chose for them.
+/// Elements in the message, in the storage that the file uses.
 package struct MILTensorValue: SpecificationMessage {
   package enum Content: Sendable, Equatable {
     case floats(FloatValues)
-    /// 32-bit numbers, and those of fewer bits.
+    /// Integers of 32 bits or fewer.
     case ints([Int])
     case bools([Bool])
     case strings([String])

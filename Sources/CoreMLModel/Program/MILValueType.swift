@@ -7,7 +7,7 @@ package struct MILValueType: SpecificationMessage {
     case list(MILListType)
     case tuple(MILTupleType)
     case dictionary(MILDictionaryType)
-    /// A buffer that lasts from one prediction to the next.
+    /// A buffer that persists between predictions.
     case state(MILStateType)
   }
 
@@ -51,7 +51,7 @@ package struct MILNamedType: SpecificationMessage {
   package static let fields: Fields = [.string("name", \.name), .message("type", \.type)]
 }
 
-/// The types of elements, with their numbers in the specification.
+/// The types of elements, with their values in the specification.
 package enum MILDataType: Int, Sendable, CaseIterable {
   case unused = 0
   case bool = 1
@@ -127,7 +127,7 @@ package struct MILTensorType: SpecificationMessage {
     .messages("attributes", \.attributes),
   ]
 
-  /// The sizes, of which unknown ones are nil.
+  /// The sizes; unknown ones are nil.
   package var sizes: [Int?] {
     dimensions.map { if case .constant(let size) = $0.kind { size } else { nil } }
   }
@@ -138,7 +138,7 @@ package struct MILTensorType: SpecificationMessage {
     return known.count == dimensions.count ? known : nil
   }
 
-  /// Whether arrays of this shape have the type.
+  /// Whether the type allows arrays of this shape.
   package func allows(_ shape: [Int]) -> Bool {
     func match(_ sizes: ArraySlice<Int?>, _ shape: ArraySlice<Int>) -> Bool {
       sizes.count == shape.count && zip(sizes, shape).allSatisfy { $0 == nil || $0 == $1 }
@@ -156,7 +156,7 @@ package struct MILTensorType: SpecificationMessage {
 package struct MILDimension: SpecificationMessage {
   package enum Kind: Sendable, Equatable {
     case constant(Int)
-    /// Known when the program runs; `isVariadic` stands for any number of axes.
+    /// Unknown until the program runs; with `isVariadic`, any number of axes.
     case unknown(isVariadic: Bool)
   }
 

@@ -1,13 +1,13 @@
 import TensorCore
 
-/// A file of weights beside a program (`weight.bin`): a header of 64 bytes, and for each value 64
-/// bytes that describe it and its bytes, both at multiples of 64.
+/// A file of weights next to a program (`weight.bin`): a header of 64 bytes, then for each value 64
+/// bytes of description and the bytes of the value, both aligned to 64 bytes.
 package struct MILWeightFile: Sendable, Equatable {
   static let alignment = 64
   static let sentinel: UInt32 = 0xDEAD_BEEF
   static let version: UInt32 = 2
 
-  /// The numbers of types in the file.
+  /// The codes of types in the file.
   private static let types: [UInt32: MILDataType] = [
     1: .float16, 2: .float32, 3: .uint8, 4: .int8, 5: .bfloat16, 6: .int16, 7: .uint16, 8: .int4,
     9: .uint1, 10: .uint2, 11: .uint4, 12: .uint3, 13: .uint6, 14: .int32, 15: .uint32,
@@ -17,10 +17,10 @@ package struct MILWeightFile: Sendable, Equatable {
   /// The whole file.
   package let bytes: Bytes
 
-  /// The number of a type in the file; nil for types that are never in one.
+  /// The code of a type in the file; nil for types that are never in one.
   static func number(of type: MILDataType) -> UInt32? { types.first { $0.value == type }?.key }
 
-  /// - Throws: `.malformed` if the header is not one of version 2.
+  /// - Throws: `.malformed` unless the header is one of version 2.
   package init(_ bytes: Bytes) throws {
     self.bytes = bytes
     try require(
@@ -78,9 +78,9 @@ package struct MILWeightFile: Sendable, Equatable {
 }
 
 extension MILDataType {
-  /// The bytes that `count` elements take.
+  /// The size of `count` elements in bytes.
   ///
-  /// - Throws: for a type without a size, and for a count beyond the limits.
+  /// - Throws: for a type without a size, or a count beyond the limits.
   package func byteCount(_ count: Int) throws -> Int {
     guard let bitWidth else {
       throw ModelError(.malformed, "elements of type \(name) have no size")

@@ -1,8 +1,8 @@
 import LibC
 import TensorCore
 
-/// Collects the values of a weight file in the file's own memory. Equal values of one type are stored
-/// once.
+/// Collects the values of a weight file in the memory of the file itself. Equal values of the same
+/// type are stored once.
 package struct MILWeightFileWriter {
   private struct Key: Hashable {
     var type: MILDataType
@@ -10,7 +10,7 @@ package struct MILWeightFileWriter {
   }
 
   private struct Entry {
-    /// Where the description of the values starts.
+    /// The offset of the description of the values.
     var offset: Int
     var byteCount: Int
   }
@@ -24,10 +24,10 @@ package struct MILWeightFileWriter {
 
   package var isEmpty: Bool { count == 0 }
 
-  /// Adds `count` elements and returns the offset that names them.
+  /// Adds `count` elements and returns the offset by which values refer to them.
   ///
-  /// - Parameter bytes: the elements as the file stores them; those of less than 8 bits follow one
-  ///   another, the lowest bits of a byte first.
+  /// - Parameter bytes: the elements as stored in the file; those of less than 8 bits are packed
+  ///   from the lowest bits of each byte up.
   package mutating func append(_ bytes: Bytes, _ type: MILDataType, count: Int) throws -> Int {
     try append(type, byteCount: bytes.count, count: count) { target in
       bytes.withUnsafeBytes { source in
@@ -36,7 +36,7 @@ package struct MILWeightFileWriter {
     }
   }
 
-  /// The same for floats, which are copied only here.
+  /// The same for floats, copied only once.
   package mutating func append(_ values: FloatValues) throws -> Int {
     try append(.float32, byteCount: values.count * 4, count: values.count) {
       try values.copyOnce(to: $0.bindMemory(to: Float.self, capacity: values.count))
@@ -83,7 +83,7 @@ package struct MILWeightFileWriter {
     base.storeBytes(of: value.littleEndian, toByteOffset: offset, as: Value.self)
   }
 
-  /// The weight file. Nothing may be added after this.
+  /// The weight file. Nothing may be added afterwards.
   package func file() throws -> MILWeightFile {
     try MILWeightFile(Bytes(base: memory.grow(to: end), count: end, owner: memory))
   }

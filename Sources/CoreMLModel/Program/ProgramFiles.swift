@@ -2,7 +2,7 @@ import ByteFormats
 import TensorCore
 
 extension MILProgram {
-  /// Passes every value in the program to `body`: constants, attributes, and those inside others.
+  /// Passes every value in the program to `body`: constants, attributes, and nested values.
   package func forEachValue(_ body: (MILValue) throws -> Void) rethrows {
     for attribute in attributes { try attribute.value?.forEach(body) }
     for function in functions {
@@ -11,7 +11,7 @@ extension MILProgram {
     }
   }
 
-  /// Reads the weight files that values name, and checks that the values are in them.
+  /// Reads the weight files that values refer to, and checks that they contain these values.
   mutating func readWeightFiles(_ package: ModelPackage?) throws {
     var names: Set<String> = []
     forEachValue { if case .file(let location)? = $0.content { names.insert(location.fileName) } }
@@ -59,8 +59,7 @@ extension MILValue {
 }
 
 extension Model {
-  /// Reads the weight files of the program that the model is, or of those in a pipeline, from its
-  /// package.
+  /// Reads the weight files of the model's program, or of programs in a pipeline, from its package.
   mutating func readWeightFiles(_ package: ModelPackage?) throws {
     if case .mlProgram(var program)? = type {
       try program.readWeightFiles(package)
@@ -71,8 +70,8 @@ extension Model {
     }
   }
 
-  /// The first weight file of the program that the model is, or of one in a pipeline; nil if all
-  /// weights are in the document.
+  /// The first weight file of the model's program, or of one in a pipeline; nil if all weights are
+  /// in the document.
   var weightFile: String? {
     guard case .mlProgram(let program)? = type else {
       return pipelineModels.compactMap(\.weightFile).first
@@ -80,7 +79,7 @@ extension Model {
     return program.weightFiles.keys.min()
   }
 
-  /// The weight files of the program that the model is, and of those in a pipeline, by their paths.
+  /// The weight files of the model's program, or of programs in a pipeline, by path.
   var weightFiles: [String: Bytes] {
     guard case .mlProgram(let program)? = type else {
       return pipelineModels.reduce(into: [:]) { $0.merge($1.weightFiles) { first, _ in first } }

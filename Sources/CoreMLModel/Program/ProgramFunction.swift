@@ -1,13 +1,13 @@
 import TensorCore
 
 extension ModelDescription {
-  /// The name of the program's function that this interface is of.
+  /// The name of the program's function that this interface describes.
   package var programFunction: String { defaultFunctionName.isEmpty ? "main" : defaultFunctionName }
 }
 
 extension Model {
-  /// The model with the interface of one function of its program, and no other function; without a
-  /// name, with the interface of the default function of several.
+  /// The model with the named function of its program only, and that function's interface; without
+  /// a name, the model with the interface of its default function.
   ///
   /// - Throws: `.mismatch` if there is no such function.
   package func selectingFunction(_ name: String?) throws -> Model {

@@ -1,8 +1,8 @@
 import TensorCore
 
 extension Model {
-  /// The specification of the network whose weights the layers store, without being connected to
-  /// it, as in a file of kraken; nil for other models.
+  /// The specification of the network for a model whose layers store weights without being
+  /// connected, as in a kraken file; nil for other models.
   var storedVGSLNetwork: String? {
     guard let network = neuralNetwork, let description,
       let text = description.metadata?.userDefined["vgsl"],
@@ -12,11 +12,11 @@ extension Model {
     return description.output.allSatisfy { made.contains($0.name) } ? nil : text
   }
 
-  /// Connects the layers of a file of kraken, which only store weights, to the network that
-  /// `vgsl` in the metadata describes. Other models stay as they are.
+  /// Connects the layers of a kraken file, which only store weights, into the network that `vgsl`
+  /// in the metadata describes. Other models are left unchanged.
   ///
-  /// The input becomes `[1, C, H, W]`, flexible where the specification has 0; the output is
-  /// `[1, C, H, W]` too, as of kraken's module in evaluation.
+  /// The input becomes `[1, C, H, W]`, flexible where the specification has 0; the output is also
+  /// `[1, C, H, W]`, as for kraken's module in evaluation mode.
   /// - Throws: `ModelError` with the block, if the specification or a layer does not allow that.
   package mutating func connectVGSLNetwork() throws {
     guard let text = storedVGSLNetwork, let store = neuralNetwork, var description else { return }
@@ -40,7 +40,7 @@ extension Model {
 }
 
 extension VGSLSpecification {
-  /// `[1, C, H, W]`; a free axis is by default as long as the other one, or 256.
+  /// `[1, C, H, W]`; a free axis defaults to the length of the other one, or 256.
   fileprivate var inputType: FeatureType {
     let fallback = max(height, width) > 0 ? max(height, width) : 256
     func range(_ size: Int) -> SizeRange { size > 0 ? SizeRange(size, size) : SizeRange(1, -1) }
@@ -61,7 +61,7 @@ extension FeatureType {
   }
 }
 
-/// Makes Core ML's layers of blocks, with the weights of a store. Blobs are `[1, C, H, W]`.
+/// Converts blocks to Core ML layers, with the weights of a store. Blobs are `[1, C, H, W]`.
 private struct VGSLNetworkBuilder {
   private var store: [String: NeuralNetworkLayer]
   private var layers: [NeuralNetworkLayer] = []
@@ -124,8 +124,8 @@ private struct VGSLNetworkBuilder {
     }
   }
 
-  /// As PyTorch: `dilation · (kernel − 1) / 2` zeros on both sides, which differs from the padding
-  /// that the store declares where a stride is not 1.
+  /// Pads with `dilation · (kernel − 1) / 2` zeros on both sides, as in PyTorch. For strides other
+  /// than 1, the padding that the store declares differs.
   private mutating func add(_ block: VGSLConvolution, of source: VGSLSpecification.Block) throws {
     var convolution = try stored("\(source.name)_conv", Convolution.self, source)
     try check(convolution.outputChannels, block.channels, source)
@@ -144,8 +144,8 @@ private struct VGSLNetworkBuilder {
     if block.hasSoftmax { appendSoftmax("\(source.name)_act") }
   }
 
-  /// Core ML's LSTM runs along the first axis of `[sequence, batch, C, 1, 1]`: the axis of the LSTM
-  /// moves there, the other one becomes the batch.
+  /// Core ML's LSTM runs along the first axis of `[sequence, batch, C, 1, 1]`, so the LSTM's axis
+  /// moves there; the other axis becomes the batch.
   private mutating func add(_ block: VGSLRecurrence, of source: VGSLSpecification.Block) throws {
     let name = source.name
     let stored = store["\(name)_transposed"] ?? store[name]
@@ -166,7 +166,7 @@ private struct VGSLNetworkBuilder {
     } else {
       throw missing(name, source)
     }
-    // PyTorch's last place, of both directions: not the states at their ends.
+    // The last position in both directions, as in PyTorch, not the final states.
     if block.isSummarizing {
       var slice = SliceStatic()
       slice.beginIds = [-1, 0, 0, 0, 0]
@@ -183,7 +183,7 @@ private struct VGSLNetworkBuilder {
     append("\(name)_image", transpose)
   }
 
-  /// The stored layer of a block, which no other block has: a short text cannot multiply weights.
+  /// Takes a block's layer from the store; sharing it would let a short text multiply weights.
   private mutating func stored<Layer: LayerParameters>(
     _ name: String, _ type: Layer.Type, _ block: VGSLSpecification.Block
   ) throws -> Layer {
@@ -206,7 +206,7 @@ private struct VGSLNetworkBuilder {
   private func custom(_ className: String, _ parameters: [String: Int]) -> Custom {
     var layer = Custom()
     layer.className = className
-    // Sizes of a specification fit in 32 bits.
+    // The specification's sizes fit in 32 bits.
     layer.parameters = parameters.mapValues { .int(Int32(clamping: $0)) }
     return layer
   }
@@ -223,7 +223,7 @@ private struct VGSLNetworkBuilder {
     return unused
   }
 
-  /// Adds a layer behind the last blob, with outputs of its own name.
+  /// Appends a layer after the last blob, with outputs named after it.
   private mutating func append(
     _ name: String, _ parameters: any LayerParameters, outputs: Int = 1
   ) {

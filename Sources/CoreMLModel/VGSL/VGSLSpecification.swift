@@ -3,10 +3,10 @@ import TensorCore
 /// A network in kraken's Variable-size Graph Specification Language, such as
 /// `[1,48,0,1 Cr{C_0}3,3,32 Mp{Mp_1}2,2 S{S_2}1(1x0)1,3 Lbx{L_3}200 Do{Do_4} O{O_5}1c59]`.
 ///
-/// Source: kraken's `vgsl.py`. Sizes are height before width; in the names of axes 0 is the batch,
-/// 1 the height, 2 the width and 3 the depth.
+/// Source: kraken's `vgsl.py`. Sizes are height before width; axis 0 is the batch, 1 the height, 2
+/// the width and 3 the depth.
 struct VGSLSpecification {
-  /// What a block does to the blob `[1, C, H, W]` before it.
+  /// What a block does to its input blob `[1, C, H, W]`.
   enum Operation {
     case convolution(VGSLConvolution)
     case maxPooling(kernel: [Int], stride: [Int])
@@ -17,25 +17,25 @@ struct VGSLSpecification {
     case addition(axis: Int, chunk: Int)
     /// Dropout and the identity.
     case nothing
-    /// A product with a matrix at every place, and softmax over the channels.
+    /// A product with a matrix at every position, and softmax over the channels.
     case labels(Int)
   }
 
   struct Block {
-    /// The block as it stands in the specification.
+    /// The text of the block in the specification.
     var text: String
     /// The layer that stores its weights; empty if the block has no name.
     var name: String
     var operation: Operation
   }
 
-  /// Sizes of the input; 0 is any.
+  /// The sizes of the input; 0 means any.
   var height: Int
   var width: Int
   var depth: Int
   var blocks: [Block]
 
-  /// - Throws: `ModelError` that names the block, if it is malformed or Assay does not build it.
+  /// - Throws: `ModelError` with the block, if it is malformed or not supported.
   init(_ text: String) throws {
     let trimmed = text.split(separator: " ").joined(separator: " ")
     try require(
@@ -77,9 +77,9 @@ struct VGSLConvolution {
 
 struct VGSLRecurrence {
   var isBidirectional: Bool
-  /// Along the height instead of the width.
+  /// Whether it runs along the height instead of the width.
   var isVertical: Bool
-  /// Only the last place of the axis stays.
+  /// Whether only the last position along the axis is kept.
   var isSummarizing: Bool
   var units: Int
 }
@@ -107,7 +107,7 @@ extension VGSLSpecification.Block {
     }
     if rest.skip("Do") || rest.skip("I") {
       name = try rest.name()
-      // Probability and axis matter to training only.
+      // Probability and axis only matter in training.
       rest.skipAll { $0.isNumber || $0 == "." || $0 == "," }
       return .nothing
     }
@@ -152,7 +152,7 @@ extension VGSLSpecification.Block {
 
   private mutating func readLSTM(_ rest: inout BlockText) throws -> VGSLSpecification.Operation {
     let isBidirectional = rest.skip("b")
-    // kraken runs 'r' forward, against its own documentation.
+    // kraken runs 'r' forward, contrary to its documentation.
     guard isBidirectional || rest.skip("f") else { throw rest.unsupported("this direction") }
     let isVertical = rest.skip("y")
     if !isVertical { try rest.expect("x") }
@@ -184,7 +184,7 @@ extension VGSLSpecification.Block {
   }
 }
 
-/// What is left to read of a block.
+/// The unread rest of a block.
 private struct BlockText {
   let text: String
   private var rest: Substring
@@ -216,7 +216,7 @@ private struct BlockText {
     return String(name)
   }
 
-  /// A number of at most `Limits.dimension`.
+  /// Reads a number of at most `Limits.dimension`.
   mutating func number() throws -> Int {
     let digits = rest.prefix { ("0"..."9").contains($0) }
     guard digits.utf8.count <= 18, let number = Int(digits), number <= Limits.dimension else {
@@ -233,14 +233,14 @@ private struct BlockText {
     }
   }
 
-  /// Positive numbers.
+  /// Reads positive numbers.
   mutating func sizes(_ count: Int) throws -> [Int] {
     let sizes = try numbers(count)
     if sizes.contains(0) { throw malformed("a size is 0") }
     return sizes
   }
 
-  /// An axis of N, H, W, C, as one of N, C, H, W.
+  /// Reads an axis of N, H, W, C and converts it to N, C, H, W.
   mutating func axis() throws -> Int {
     let axis = try number()
     guard axis < 4 else { throw malformed("there is no axis \(axis)") }

@@ -24,7 +24,7 @@ extension ModelDescription {
     }
   }
 
-  /// A network needs at least one required input.
+  /// Requires at least one input that is not optional, as networks do.
   func checkOptionalInputs(_ faults: inout ValidationIssues) {
     faults.require(
       input.isEmpty || input.contains { $0.type?.isOptional != true }, "description.input",
@@ -59,7 +59,7 @@ extension FeatureDescription {
       faults.require(array.dataType != .invalid, field, "the data type is missing")
       let isFlexible = array.flexibility != nil && version >= 3
       faults.require(!isInput || !array.shape.isEmpty || isFlexible, field, "the shape is missing")
-      // Some converters write 0 for an open size.
+      // Some converters write 0 for an unknown size.
       faults.require(
         array.shape.allSatisfy { $0 >= 0 && $0 <= Limits.dimension }, field,
         "the shape \(array.shape) is invalid")

@@ -1,7 +1,7 @@
 import TensorCore
 
 extension LayerParameters {
-  /// All faults in the parameters that are independent of the network.
+  /// All problems with the parameters that do not depend on the network.
   var parameterFaults: [ModelError] {
     var faults = ValidationIssues()
     check(&faults)
@@ -43,7 +43,7 @@ package struct ValidationIssues {
 
   mutating func append(_ errors: [ModelError]) { self.errors += errors }
 
-  /// The same findings, which Core ML accepts.
+  /// The same findings as doubts, which Core ML accepts.
   var asDoubts: ValidationIssues {
     var faults = ValidationIssues()
     faults.doubts = errors + doubts
@@ -76,7 +76,7 @@ package struct ValidationIssues {
       hint: "it can be [1], [C], [1, H, W] or [C, H, W]")
   }
 
-  /// Recurrent layers support six functions.
+  /// Recurrent layers support only six functions.
   mutating func requireRecurrent(_ activations: [Activation], _ count: Int) {
     require(
       activations.count == count, "activations",
@@ -94,7 +94,7 @@ package struct ValidationIssues {
     }
   }
 
-  /// Weights of a layer that quantizes its input must be signed bytes with one scale.
+  /// A layer that quantizes its input needs weights of signed bytes with one scale.
   mutating func requireDynamicCodes(_ weights: Weights?) {
     guard let weights, weights.int8RawValue.count > 0, weights.quantization?.numberOfBits == 8,
       case .linear(let scale, let bias)? = weights.quantization?.kind, scale.count == 1,

@@ -2,20 +2,20 @@ import ByteFormats
 import TensorCore
 
 extension Model {
-  /// - Throws: everything that `validate` finds, at once.
+  /// - Throws: everything that `validate` finds, as one error.
   public func requireValid() throws { if let error = ModelError(validate()) { throw error } }
 
-  /// - Throws: every reason not to write the model, at once: the findings of `validate`, and parts
-  ///   that Core ML accepts but that make no sense.
+  /// - Throws: every reason not to write the model, as one error: the findings of `validate`, and
+  ///   parts that Core ML accepts but that make no sense.
   package func requireWritable() throws {
     let faults = faults()
     if let error = ModelError(faults.errors + faults.doubts) { throw error }
   }
 
-  /// What Core ML accepts or ignores in a valid model, so that predictions are probably not what its
-  /// author meant.
+  /// Parts of a valid model that Core ML accepts or ignores, but whose predictions are probably not
+  /// what the author intended.
   ///
-  /// - Throws: everything that `validate` finds, at once.
+  /// - Throws: everything that `validate` finds, as one error.
   package func doubts() throws -> [ModelError] {
     let faults = faults()
     if let error = ModelError(faults.errors) { throw error }
@@ -49,8 +49,8 @@ extension Model {
     return faults
   }
 
-  /// Says what a file of kraken is, which has the form of a Core ML model but no network that runs:
-  /// its layers store the weights of the network that `connectVGSLNetwork` builds.
+  /// Explains a kraken file, which has the form of a Core ML model but contains no runnable
+  /// network: its layers store the weights of the network that `connectVGSLNetwork` builds.
   private func checkStore(_ faults: inout ValidationIssues) -> Bool {
     guard let specification = storedVGSLNetwork else { return false }
     faults.require(
@@ -99,11 +99,11 @@ extension Model {
       if case .multiArray(let array)? = feature.type?.kind { return array.shape.count < 5 }
       return false
     }
-    // Longer than any stride reduces to one step.
+    // So long that no stride reduces it to a single step.
     for feature in vectors { inputs[feature.name]?[0] = 65_537 }
     let long = vectors.isEmpty ? short : network.inferredShapes(inputs: inputs)
     let shapes = short.shapes.filter { $0.value.dropFirst() == long.shapes[$0.key]?.dropFirst() }
-    // ValidationIssues in parameters have already been reported.
+    // Problems with parameters have already been reported.
     let named = Set(faults.errors.compactMap(\.layer))
     let alsoLong = Set(long.errors.compactMap(\.layer))
     let layers = Dictionary(
@@ -119,7 +119,7 @@ extension Model {
           shapes[$0] != nil && (!isAboutSequence || short.shapes[$0] == long.shapes[$0])
         }
       })
-    // The default of an input with several shapes need not be one that fits.
+    // The default size of a flexible input need not fit the network.
     faults.append(description.hasFlexibleInput ? own.asDoubts : own) { $0 }
     checkOutputs(network, description, shapes, &faults)
   }

@@ -64,7 +64,7 @@ extension Model {
 }
 
 extension NeuralNetwork {
-  /// Warns of blobs and inputs that nothing reads.
+  /// Warns about blobs and inputs that nothing reads.
   fileprivate func warnOfUnread(_ description: ModelDescription?, _ faults: inout ValidationIssues)
   {
     guard let description, namesAllBlobs else { return }
@@ -74,7 +74,7 @@ extension NeuralNetwork {
       faults.require(
         read.contains(input.name), "description.input.\(input.name)", "no layer reads it")
     }
-    // A classifier reads its probabilities.
+    // The classifier reads the last layer's output, its probabilities.
     for layer in layers.dropLast() where !layer.output.contains(where: given.contains) {
       faults.append([
         ModelError(
@@ -148,7 +148,7 @@ extension NeuralNetworkClassifier {
 }
 
 extension NeuralNetwork {
-  /// The last layer before a blob that changes values and not only their order.
+  /// The last layer before a blob that changes values, not only their order.
   fileprivate func valueSource(of blob: String) -> NeuralNetworkLayer? {
     var blob = blob
     for layer in layers.reversed() where layer.output.contains(blob) {
@@ -175,7 +175,7 @@ extension ValidationIssues {
     require(values.contains { $0 != 0 }, field, "all \(values.count) values are 0")
   }
 
-  /// In recurrent layers two functions have fixed constants, which converters may leave out.
+  /// Two functions have fixed constants in recurrent layers, which converters may omit.
   fileprivate mutating func warnOfConstants(_ activations: [Activation]) {
     for activation in activations {
       let isUsual =

@@ -1,7 +1,7 @@
 import TensorCore
 
 extension NeuralNetwork {
-  /// Whether no layer holds a network, which may produce blobs.
+  /// Whether no layer contains a nested network, which may produce blobs.
   var namesAllBlobs: Bool { !layers.contains { $0.parameters is any ControlLayer } }
 
   /// Checks names, blobs and parameters of the layers.
@@ -29,7 +29,7 @@ extension NeuralNetwork {
       layer.checkInputs(produced, &own)
       for blob in layer.output {
         let isNew = produced.insert(blob).inserted
-        // Networks inside write what the network around them reads.
+        // Nested networks write blobs that the enclosing network reads.
         own.require(
           isNew || !isComplete || layer.parameters is Copy,
           "output", "'\(blob)' is produced more than once")
@@ -40,7 +40,7 @@ extension NeuralNetwork {
     }
   }
 
-  /// Checks that scaling and mean images belong to images.
+  /// Checks that scaling and mean images apply to image inputs.
   func checkPreprocessing(_ inputs: [FeatureDescription], _ faults: inout ValidationIssues) {
     for (index, step) in preprocessing.enumerated() {
       let field = "preprocessing[\(index)]"
@@ -74,8 +74,8 @@ extension NeuralNetwork {
 }
 
 extension NeuralNetworkLayer {
-  /// The blobs that the layer, and the layers of networks inside, read are among `produced` or
-  /// written before them.
+  /// Checks that the blobs read by the layer, and by layers in nested networks, are in `produced`
+  /// or written before.
   fileprivate func checkInputs(_ produced: Set<String>, _ faults: inout ValidationIssues) {
     for blob in input {
       faults.require(produced.contains(blob), "input", "no earlier layer produces '\(blob)'")
@@ -83,7 +83,7 @@ extension NeuralNetworkLayer {
     guard let control = parameters as? any ControlLayer else { return }
     var inside = produced
     for network in control.networks {
-      // The body of a loop runs after its condition; of two branches one runs.
+      // The body of a loop runs after its condition; only one of two branches runs.
       if control is Branch { inside = produced }
       for layer in network.layers {
         var own = ValidationIssues()

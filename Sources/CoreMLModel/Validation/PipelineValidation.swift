@@ -1,7 +1,7 @@
 import TensorCore
 
 extension Pipeline {
-  /// Checks each model by itself, and that the pipeline's inputs and earlier models provide its
+  /// Checks each model separately, and that the pipeline's inputs and earlier models provide its
   /// inputs.
   func check(_ description: ModelDescription, isUpdatable: Bool, _ faults: inout ValidationIssues) {
     faults.require(!models.isEmpty, "pipeline.models", "the pipeline is empty")
@@ -46,7 +46,7 @@ extension ValidationIssues {
 }
 
 extension FeatureType {
-  /// Whether a feature of this type matches the other; for flexible arrays only ranks are compared.
+  /// Whether the types match; for flexible arrays, only data types and ranks are compared.
   fileprivate func isSame(as other: FeatureType?) -> Bool {
     switch (kind, other?.kind) {
     case (.multiArray(let a)?, .multiArray(let b)?):

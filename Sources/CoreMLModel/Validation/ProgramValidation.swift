@@ -1,7 +1,7 @@
 import TensorCore
 
 extension MILProgram {
-  /// Levels of blocks inside operations.
+  /// The maximum nesting depth of blocks in operations.
   private static let depth = 16
 
   func check(_ description: ModelDescription, _ faults: inout ValidationIssues) {
@@ -50,7 +50,7 @@ extension MILProgram {
 }
 
 extension ValidationIssues {
-  /// Records the name of a value, of which there is one in all blocks that see it.
+  /// Records the name of a value, which must be unique among the blocks that see it.
   fileprivate mutating func define(_ name: String, _ known: inout [String: Bool]) {
     let isNew = !name.isEmpty && known.updateValue(true, forKey: name) == nil
     if !isNew {

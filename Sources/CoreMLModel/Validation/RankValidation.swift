@@ -1,13 +1,13 @@
 import TensorCore
 
 extension NeuralNetwork {
-  /// Whether blobs have declared ranks; otherwise all have five axes.
+  /// Whether blobs have declared ranks; otherwise, all have five axes.
   fileprivate var hasOwnRanks: Bool {
     arrayInputShapeMapping != .rank5 || imageInputShapeMapping != .rank5
       || layers.contains(where: \.needsExactMapping)
   }
 
-  /// Checks the ranks of the arrays that a network takes.
+  /// Checks the ranks of the network's array inputs.
   func checkRanks(of description: ModelDescription, _ faults: inout ValidationIssues) {
     let areOwn = hasOwnRanks
     for feature in description.input {
@@ -39,7 +39,7 @@ extension NeuralNetwork {
     }
   }
 
-  /// With exact mapping of images, arrays also have their exact ranks.
+  /// If images are mapped exactly, arrays must be as well.
   func checkMapping(_ description: ModelDescription, _ faults: inout ValidationIssues) {
     faults.require(
       imageInputShapeMapping == .rank5 || arrayInputShapeMapping != .rank5
@@ -47,7 +47,7 @@ extension NeuralNetwork {
       "arrayInputShapeMapping", "RANK4_IMAGE_MAPPING needs EXACT_ARRAY_MAPPING of arrays")
   }
 
-  /// Checks the ranks that the description and the layers declare against the earlier ones.
+  /// Checks the ranks that the description and the layers declare against earlier declarations.
   func checkRanks(
     _ layer: NeuralNetworkLayer, _ declared: inout DeclaredRanks, _ faults: inout ValidationIssues
   ) {
@@ -95,7 +95,7 @@ extension NeuralNetwork {
 /// The ranks of blobs, as far as the model declares them.
 struct DeclaredRanks {
   fileprivate var ranks: [String: Int] = [:]
-  /// Whether blobs have declared ranks; with the older mapping all have five axes.
+  /// Whether blobs have declared ranks; with the older mapping, all have five axes.
   fileprivate let isUsed: Bool
 
   init(_ network: NeuralNetwork, _ description: ModelDescription) {

@@ -57,7 +57,7 @@ public final class DepthwiseConvolution: Layer, @unchecked Sendable {
 struct ConvolutionDefinition: LayerDefinition {
   enum Output {
     case channels(Int, groups: Int)
-    /// This number for each channel of the input.
+    /// This many channels for each channel of the input.
     case each(Int)
   }
 

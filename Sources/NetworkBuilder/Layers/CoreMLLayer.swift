@@ -3,22 +3,22 @@ import CSpec
 import CoreMLModel
 import TensorCore
 
-/// Any layer of Core ML, by the names of its specification.
+/// Any Core ML layer, with the names from Core ML's specification.
 ///
 ///     let roots = x --> CoreMLLayer("unary", ["type": "SQRT", "epsilon": 1e-6])
 ///     let sum = [x, y] --> CoreMLLayer("addBroadcastable")
 ///     let scaled = x --> CoreMLLayer("scale", ["shapeScale": [1], "scale": ["floatValue": [0.5]]])
 ///
-/// Its inputs are `[1, 1, channels, height, width]`, and so is the result, unless the layer gives an
-/// array of another rank, which only such layers take.
+/// Its inputs are `[1, 1, channels, height, width]`, and so is the result, unless the layer returns
+/// an array of another rank, which only another `CoreMLLayer` accepts.
 public final class CoreMLLayer: Layer, @unchecked Sendable {
   /// - Parameters:
   ///   - type: the type of the layer, such as `softmaxND`.
-  ///   - fields: by name; others have Core ML's default. Weights are messages with a `floatValue`,
-  ///     in Core ML's order.
-  ///   - output: which of the layer's outputs is the result.
-  ///   - outputs: how many the layer has.
-  ///   - outputShape: computes the shape of the result where that depends on values.
+  ///   - fields: the fields to set, by name; others have Core ML's defaults. Weights are messages
+  ///     with a `floatValue`, in Core ML's order.
+  ///   - output: the index of the layer's output to return.
+  ///   - outputs: the number of the layer's outputs.
+  ///   - outputShape: computes the shape of the result if it depends on values.
   public init(
     _ type: String, _ fields: [String: Value] = [:], output: Int = 0, of outputs: Int = 1,
     outputShape: (@Sendable ([TensorShape]) throws -> TensorShape)? = nil, name: String? = nil
@@ -32,15 +32,15 @@ public final class CoreMLLayer: Layer, @unchecked Sendable {
 
   /// The value of a field.
   public indirect enum Value: Sendable {
-    /// A whole number or one with a fraction.
+    /// An integer or a floating-point number.
     case number(Double)
-    /// Yes or no.
+    /// A Boolean.
     case flag(Bool)
-    /// A text, or the name of a case of an enumeration.
+    /// A string, or the name of an enumeration case.
     case text(String)
     /// The values of a repeated field.
     case list([Value])
-    /// The same for many numbers.
+    /// The numbers of a repeated field, as one array.
     case floats([Float])
     /// A message, by its fields.
     case message([String: Value])
@@ -51,13 +51,13 @@ extension CoreMLLayer.Value: ExpressibleByFloatLiteral, ExpressibleByIntegerLite
   ExpressibleByBooleanLiteral, ExpressibleByStringLiteral, ExpressibleByArrayLiteral,
   ExpressibleByDictionaryLiteral
 {
-  /// A number with a fraction.
+  /// A floating-point number.
   public init(floatLiteral value: Double) { self = .number(value) }
-  /// A whole number.
+  /// An integer.
   public init(integerLiteral value: Int) { self = .number(Double(value)) }
-  /// Yes or no.
+  /// A Boolean.
   public init(booleanLiteral value: Bool) { self = .flag(value) }
-  /// A text, or the name of a case.
+  /// A string, or the name of an enumeration case.
   public init(stringLiteral value: String) { self = .text(value) }
   /// The values of a repeated field.
   public init(arrayLiteral elements: CoreMLLayer.Value...) { self = .list(elements) }
@@ -95,7 +95,7 @@ struct CoreMLDefinition: LayerDefinition {
     return result
   }
 
-  /// Read as from a file, so that each field has the type and the default that it has there.
+  /// Reads the fields as from a file, so each has the type and the default that it has there.
   func parameters() throws -> any LayerParameters {
     try require(
       layerTypes.contains { $0.typeName == typeName }, .unsupported,
@@ -117,7 +117,7 @@ struct CoreMLDefinition: LayerDefinition {
       ModelError(.internal, "a network without its layer"))
   }
 
-  /// The message in protobuf's format.
+  /// The message in protobuf's wire format.
   private static func encoded(
     _ fields: [String: CoreMLLayer.Value], of message: UnsafePointer<ProtobufCMessageDescriptor>
   ) throws -> [UInt8] {

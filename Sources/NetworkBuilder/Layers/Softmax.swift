@@ -6,7 +6,7 @@ public final class Softmax: Layer, @unchecked Sendable {
   }
 }
 
-/// A function of each element, as a separate layer.
+/// An elementwise function as a separate layer.
 public final class ActivationLayer: Layer, @unchecked Sendable {
   /// - Parameter activation: any function, including a softmax or a custom one.
   public init(_ activation: Activation, name: String? = nil) {

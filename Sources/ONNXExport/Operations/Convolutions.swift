@@ -36,7 +36,7 @@ private struct Windows {
 
   var extents: [Int] { zip(kernel, dilations).map { ($0 - 1) * $1 + 1 } }
 
-  /// The padding as attributes: amounts, or the way to compute them.
+  /// The padding as an attribute: the amounts, or the rule that determines them.
   var padding: (String, AttributeValue) {
     switch padType {
     case "same": ("auto_pad", .string("SAME_UPPER"))
@@ -51,7 +51,7 @@ private struct Windows {
 }
 
 extension ExportedOperation {
-  /// The sizes of the weights after the channels.
+  /// The sizes of the kernel, from the axes of the weights after the channels.
   private func kernel(_ x: GraphValue, _ weight: GraphValue) throws -> [Int] {
     guard let sizes = weight.sizes, weight.rank == x.rank, x.rank > 2 else {
       throw ModelError(
@@ -74,7 +74,7 @@ extension ExportedOperation {
     ]
   }
 
-  /// The amounts to crop are stated, and what the declared size has beyond them.
+  /// The cropping follows from the padding or the declared size; output padding adds the rest.
   fileprivate func transposedConvolution() throws -> [GraphValue] {
     let (x, weight) = (try value("x"), try value("weight"))
     var windows = try Windows(self, kernel: kernel(x, weight))
@@ -119,7 +119,7 @@ extension ExportedOperation {
     let declared = try declared()
     try require(declared.rank == x.rank, "the result has rank \(declared.rank)")
     if isCeiling, type != "AveragePool" || excludes {
-      // Enough padding for the last window is the same, and leaves no choice.
+      // Padding that completes the last window is equivalent and unambiguous.
       for axis in kernel.indices {
         guard let size = x.shape[axis + 2], let count = declared.shape[axis + 2] else { continue }
         let needed = (count - 1) * windows.strides[axis] + kernel[axis]
@@ -128,7 +128,7 @@ extension ExportedOperation {
       }
     }
     if zip(kernel, zip(windows.before, windows.after)).contains(where: { max($1.0, $1.1) >= $0 }) {
-      // ONNX Runtime takes no padding as large as a window.
+      // ONNX Runtime rejects padding that is as large as a window.
       try require(
         type != "AveragePool" || !excludes, .unsupported,
         "padding of an average that is as large as its window", field: "pad")

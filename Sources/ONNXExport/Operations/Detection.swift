@@ -6,14 +6,14 @@ let detectionRules: [String: ONNXRule] = [
 ]
 
 extension ExportedOperation {
-  /// The best boxes of each item with their scores, their indices and their number. Places that are
-  /// left have zeros and the index -1.
+  /// The best boxes of each item with their scores, their indices and their number. Unused entries
+  /// are zeros, with the index −1.
   fileprivate func suppression() throws -> [GraphValue] {
     var (boxes, scores) = (try value("boxes"), try value("scores"))
     try require(
       boxes.rank == 3 && scores.rank == 3, "the ranks are \(boxes.rank) and \(scores.rank)",
       field: "boxes")
-    // Since iOS 17, boxes are in the last axis, and are not removed because of their scores.
+    // Since iOS 17, boxes are along the last axis, and none is removed because of its score.
     let isTransposed = try optional("score_threshold") == nil
     func swapped(_ x: GraphValue) throws -> GraphValue {
       try isTransposed ? transpose(x, [0, 2, 1]) : x
@@ -27,7 +27,7 @@ extension ExportedOperation {
     var rivals = best
     let isOfClass = try bool("per_class_suppression")
     if isOfClass {
-      // A box counts in the class of its best score alone.
+      // A box only counts in the class of its best score.
       let position = try add(
         "ArgMax", [scores], [("axis", .int(2)), ("keepdims", .int(1))], type: .int64)
       let isBest = try add("Equal", [position, list(Array(0..<classes))], type: .bool)
@@ -60,7 +60,7 @@ extension ExportedOperation {
         index = try add("Gather", [index, addAll("TopK", [values, count], outputs: 2)[1]])
       }
       let positions = try part(concat([index, list([Int](repeating: -1, count: limit))]), 0, limit)
-      // The last row, at -1, has zeros.
+      // The last row, at index −1, contains zeros.
       func chosen(_ x: GraphValue, _ width: Int) throws -> GraphValue {
         let zeros = try array([Float](repeating: 0, count: width), [1, width], x.type)
         let rows = try concat([reshape(part(x, item, item + 1), [-1, width]), zeros])

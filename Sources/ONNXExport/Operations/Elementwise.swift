@@ -143,7 +143,7 @@ extension ExportedOperation {
     return try array(values, [values.count] + [Int](repeating: 1, count: x.rank - 2), x.type)
   }
 
-  /// x / y, rounded down; integers in double precision, which has all of them.
+  /// x / y, rounded down; integers are divided in double precision, which represents them exactly.
   fileprivate func floorOfQuotient(_ x: GraphValue, _ y: GraphValue) throws -> GraphValue {
     if x.type.isFloat { return try add("Floor", [binary("Div", x, y)]) }
     let quotient = try binary("Div", cast(x, to: .float64), cast(y, to: .float64))

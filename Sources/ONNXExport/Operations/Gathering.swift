@@ -33,7 +33,7 @@ let gatheringRules: [String: ONNXRule] = [
   "scatter": { call in
     let data = try call.value("data")
     let axis = try call.axis("axis", of: data, 0)
-    // The axis comes first.
+    // The axis moves to the front.
     let order = [axis] + (0..<data.rank).filter { $0 != axis }
     let (indices, updates) = (try call.value("indices"), try call.value("updates"))
     let inner = indices.rank
@@ -75,7 +75,7 @@ let gatheringRules: [String: ONNXRule] = [
 ]
 
 extension ExportedOperation {
-  /// The attribute for the mode in which updates are applied; none if they replace.
+  /// The attribute for the mode in which updates are applied; empty if they replace elements.
   fileprivate func reduction() throws -> [(String, AttributeValue)] {
     let mode = try string("mode", "add")
     if mode == "update" { return [] }
@@ -87,7 +87,7 @@ extension ExportedOperation {
     return [("reduction", .string(mode))]
   }
 
-  /// - Parameter result: the result of the operation that the indices are.
+  /// - Parameter result: the index of the operation's result with the indices.
   fileprivate func largest(
     _ x: GraphValue, _ axis: Int, _ count: GraphValue, ascends: Bool, result: Int = 1
   ) throws -> [GraphValue] {

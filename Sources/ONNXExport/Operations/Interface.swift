@@ -2,7 +2,7 @@ import ByteFormats
 import CoreMLModel
 import TensorCore
 
-/// Labels, and states, which become inputs and outputs.
+/// Classifier labels, and states, which become inputs and outputs.
 let interfaceRules: [String: ONNXRule] = [
   "classify": { call in
     call.program.labels = try call.classes()
@@ -17,7 +17,7 @@ let interfaceRules: [String: ONNXRule] = [
   "coreml_update_state": { try $0.writtenState("state", "value") },
 ]
 
-/// Random numbers, of which each run gives others.
+/// Random numbers, which differ in each run.
 let randomRules: [String: ONNXRule] = [
   "random_normal": one { call in
     try call.random(
@@ -53,7 +53,7 @@ extension ExportedOperation {
       type: isFloat ? declared.type : .float32, shape: shape)
   }
 
-  /// The labels of a classifier, which are a list.
+  /// The labels of a classifier, from a list.
   fileprivate func classes() throws -> [String] {
     for binding in operation.argument("classes") ?? [] {
       let value: MILValue? =

@@ -57,9 +57,9 @@ let matrixRules: [String: ONNXRule] = [
 ]
 
 extension ExportedOperation {
-  /// With the last two axes exchanged; a constant is stored so.
+  /// Swaps the last two axes; a constant is stored with its axes swapped.
   ///
-  /// - Parameter name: the argument.
+  /// - Parameter name: the name of the argument.
   fileprivate func transposed(_ x: GraphValue, _ name: String) throws -> GraphValue {
     try require(x.rank > 1, "the rank is \(x.rank); at least 2 is needed", field: name)
     var axes = Array(0..<x.rank)

@@ -33,7 +33,7 @@ extension ExportedOperation {
   fileprivate func factors(_ x: GraphValue) throws -> GraphValue { try perChannel("gamma", x, 1) }
   fileprivate func offsets(_ x: GraphValue) throws -> GraphValue { try perChannel("beta", x, 0) }
 
-  /// One number for each channel; where the argument is missing, the same for all.
+  /// One number per channel; if the argument is missing, `missing` for all channels.
   private func perChannel(_ name: String, _ x: GraphValue, _ missing: Float) throws -> GraphValue {
     if let value = try optional(name) { return value }
     guard x.rank > 1, let count = x.shape[1] else {
@@ -46,7 +46,7 @@ extension ExportedOperation {
     let x = try value("x")
     let axes = try ArrayShape.axes(ints("axes") ?? Array(0..<x.rank), rank: x.rank)
     let epsilon = try float("epsilon", 1e-5)
-    /// Along the axes that are normalized, which may lie apart.
+    /// Aligns a value with the normalized axes, which need not be adjacent.
     func spread(_ value: GraphValue) throws -> GraphValue {
       guard let first = axes.first, axes != Array(first..<x.rank) else { return value }
       return try unsqueeze(value, (first..<x.rank).filter { !axes.contains($0) }.map { $0 - first })

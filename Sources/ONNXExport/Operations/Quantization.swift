@@ -1,7 +1,7 @@
 import CoreMLModel
 import TensorCore
 
-/// 8-bit activations, and compressed weights. What has no operator is written with its values.
+/// 8-bit activations and compressed weights. Operations without an operator become their values.
 let quantizationRules: [String: ONNXRule] = [
   "quantize": { call in
     let x = try call.value("input")
@@ -30,7 +30,7 @@ extension ExportedOperation {
   /// The input with its scale and zero point, which must have the same sizes.
   fileprivate func scaled(_ x: GraphValue) throws -> [GraphValue] {
     let scale = try value("scale")
-    // Half precision is new in opset 19.
+    // Half precision requires opset 19.
     if scale.type == .float16 { try graph.require(opset: 19, "quantization in half precision") }
     let type = try operation.type == "quantize" ? declared().type : x.type
     guard let zero = try elements("zero_point") else {

@@ -2,10 +2,10 @@ import CoreMLModel
 import TensorCore
 
 let recurrentRules: [String: ONNXRule] = [
-  // The gates are stacked: input, forget, output, cell; in ONNX input, output, forget, cell.
+  // The gates are stacked: input, forget, output, cell; in ONNX: input, output, forget, cell.
   "lstm": { call in
     let clip = try call.float("clip", .greatestFiniteMagnitude)
-    // Converters write 50000 for none.
+    // Converters write 50000 if there is no limit.
     try require(clip >= 50000, .unsupported, "ONNX's LSTM has no limit for its cell", field: "clip")
     let functions = try [
       call.function("recurrent_activation", "sigmoid"), call.function("cell_activation", "tanh"),
@@ -22,7 +22,7 @@ let recurrentRules: [String: ONNXRule] = [
       layer.output(results[0], results[1]), layer.joined(results[1]), layer.joined(results[2]),
     ]
   },
-  // Reset, output, update; in ONNX update, reset, output.
+  // The gates are stacked: reset, output, update; in ONNX: update, reset, output.
   "gru": { call in
     let functions = try [
       call.function("recurrent_activation", "sigmoid"), call.function("activation", "tanh"),
@@ -59,8 +59,8 @@ extension ExportedOperation {
   }
 }
 
-/// What recurrent operations share. Sequences are [steps, batch, size] in both; directions have an
-/// axis of their own in ONNX.
+/// The part common to recurrent operations. Sequences are [steps, batch, size] in both formats;
+/// ONNX has a separate axis for directions.
 private struct Recurrence {
   let call: ExportedOperation
   let x: GraphValue
@@ -129,7 +129,7 @@ private struct Recurrence {
     return order.flatMap { values[$0 * each..<($0 + 1) * each] }
   }
 
-  /// Those of the input, then those of the state.
+  /// The biases of the input, then those of the state.
   private func biases() throws -> GraphValue {
     let rows = order.count * size
     var values: [Float] = []
@@ -160,7 +160,7 @@ private struct Recurrence {
     return try call.transpose(parts, [1, 0, 2])
   }
 
-  /// The reverse.
+  /// [directions, B, H] as [B, H] or [B, 2H].
   func joined(_ state: GraphValue) throws -> GraphValue {
     var state = state
     if !isBoth {
@@ -181,14 +181,14 @@ private struct Recurrence {
     steps.shape = [x.shape[0], isBoth ? 2 : 1, x.shape[1], size]
     if !isBoth {
       let result = try call.squeeze(steps, [1])
-      // A program has the steps in the order of processing, ONNX in that of the input.
+      // A program's steps are in the order of processing, ONNX's in the order of the input.
       return direction == "reverse" ? try call.reversed(result, [0]) : result
     }
     return try call.add(
       "Reshape", [call.transpose(steps, [0, 2, 1, 3]), call.list([0, 0, 2 * size])])
   }
 
-  /// Of an operation with one state.
+  /// The results of an operation with one state.
   func results(_ type: String, _ attributes: [(String, AttributeValue)]) throws -> [GraphValue] {
     let results = try call.addAll(
       type, inputs + [.missing, state("initial_h")], attributes, outputs: 2)

@@ -44,7 +44,7 @@ extension ExportedOperation {
     let axes = axes?.isEmpty == true ? nil : try axes.map { try ArrayShape.axes($0, rank: x.rank) }
     let keep: (String, AttributeValue) = ("keepdims", .int(keeps ? 1 : 0))
     let shape = x.shape.indices.map { axes?.contains($0) ?? true ? 1 : x.shape[$0] }
-    // Sums were the first to take axes as an input.
+    // ReduceSum was the first operator to take its axes as an input.
     if type == "ReduceSum" || graph.opset >= 18 {
       return try add(type, [x] + (axes.map { [try list($0)] } ?? []), [keep], shape: shape)
     }

@@ -53,7 +53,7 @@ extension ExportedOperation {
       [("blocksize", .int(int(size, 1)))] + (mode.map { [("mode", .string($0))] } ?? []))
   }
 
-  /// By factors for the last two axes.
+  /// Resizes the last two axes by factors.
   fileprivate func enlarged(_ mode: String, _ coordinates: String) throws -> GraphValue {
     let x = try value("x")
     let factors = [try float("scale_factor_height", 1), try float("scale_factor_width", 1)]
@@ -63,7 +63,7 @@ extension ExportedOperation {
       attributes(mode, (coordinates, "floor")))
   }
 
-  /// To sizes of the last axes. An axis that keeps its size is not sampled.
+  /// Resizes the last axes to sizes. An axis that keeps its size is not sampled.
   fileprivate func resized(
     _ mode: String, _ sizes: [Int], _ grid: (coordinates: String, nearest: String)
   ) throws -> GraphValue {

@@ -5,7 +5,7 @@ let shapeRules: [String: ONNXRule] = [
   "reshape": { call in
     let x = try call.value("x")
     let declared = try call.declared()
-    // At most one size may follow from the others.
+    // At most one size may be inferred from the others.
     if declared.shape.filter({ $0 == nil }).count <= 1, !declared.shape.contains(0) {
       return [try call.add("Reshape", [x, call.list(declared.shape.map { $0 ?? -1 })])]
     }
@@ -81,7 +81,7 @@ let shapeRules: [String: ONNXRule] = [
   "one_hot": { call in
     let indices = try call.value("indices")
     let type = try call.declared().type
-    // In single precision, which ONNX Runtime has.
+    // In single precision, which ONNX Runtime supports.
     let values = try call.array(
       [call.float("off_value", 0), call.float("on_value", 1)], [2], .float32)
     let result = try call.add(
@@ -119,7 +119,7 @@ extension ExportedOperation {
     return [try add("Pad", [x, list(before + after)], [("mode", .string(name))])]
   }
 
-  /// The image's sizes, a block's sizes, and the amounts at the edges.
+  /// The image, the sizes of a block, and the amounts at the edges.
   private func blocks(_ amounts: String) throws -> (x: GraphValue, block: [Int], edges: [Int]) {
     let (x, block, edges) = (
       try value("x"), try ints("block_shape") ?? [], try ints(amounts) ?? []
@@ -157,7 +157,7 @@ extension ExportedOperation {
     return [try cropped(joined, edges)]
   }
 
-  /// Without the amounts at the top, bottom, left and right of images.
+  /// Crops the amounts at the top, bottom, left and right of images.
   func cropped(_ x: GraphValue, _ edges: [Int]) throws -> GraphValue {
     if edges.allSatisfy({ $0 == 0 }) { return x }
     func end(_ amount: Int) -> Int { amount == 0 ? Int(Int32.max) : -amount }

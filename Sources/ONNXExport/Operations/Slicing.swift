@@ -63,7 +63,7 @@ let joiningRules: [String: ONNXRule] = [
     if count == 1 { return [x] }
     let axis = try call.axis("axis", of: x, 0)
     let sizes = try call.ints("split_sizes")
-    // Equal parts need no list, but since opset 18 their number.
+    // Equal parts need no list of sizes; since opset 18, they need their number.
     let isEqual = sizes == nil && call.graph.opset >= 18
     return try call.addAll(
       "Split", [x] + (sizes.map { [try call.list($0)] } ?? []),
@@ -99,7 +99,7 @@ private struct Slices {
     }
   }
 
-  /// The axes of which a part is taken.
+  /// The axes that are not kept whole.
   var axes: [Int] {
     begin.indices.filter { begin[$0] != 0 || end[$0] != Int(Int32.max) || stride[$0] != 1 }
   }
@@ -124,7 +124,7 @@ extension ExportedOperation {
     return [try squeeze(x, slices.squeezed.indices.filter { slices.squeezed[$0] })]
   }
 
-  /// Slices whose places depend on the inputs; nil if they are constant.
+  /// A slice whose indices depend on the inputs; nil if they are constant.
   private func variableIndex(_ x: GraphValue) throws -> GraphValue? {
     if try constant("begin") != nil, try constant("end") != nil { return nil }
     let squeezed = try flags("squeeze_mask", count: x.rank)
@@ -132,7 +132,7 @@ extension ExportedOperation {
       try flags("begin_mask", count: x.rank), try flags("end_mask", count: x.rank)
     )
     let begin = try sizes("begin")
-    // A single place along an axis is [begin, begin + 1), of which the end is given as well.
+    // A single index along an axis is the slice [begin, begin + 1), whatever end is given.
     var end = try sizes("end")
     let single = squeezed.indices.filter { squeezed[$0] }
     if !single.isEmpty {
@@ -157,7 +157,7 @@ extension ExportedOperation {
     return try squeeze(result, single)
   }
 
-  /// Scatters the update to the positions of the slice, along the axes up to the last that is sliced.
+  /// Scatters the update to the positions of the slice, along all axes up to the last sliced one.
   fileprivate func updated() throws -> [GraphValue] {
     let (x, update) = (try value("x"), try value("update"))
     guard let sizes = x.sizes else { throw unsupported("the sizes are not known", field: "x") }

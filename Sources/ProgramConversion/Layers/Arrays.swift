@@ -1,7 +1,7 @@
 import CoreMLModel
 import TensorCore
 
-/// An element-wise function, computed by the operation with the name of the type.
+/// An elementwise function, computed by the operation with the name of the type.
 protocol ElementOperationLayer: OneResultLayer {}
 
 extension ElementOperationLayer {

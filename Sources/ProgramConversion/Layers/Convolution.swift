@@ -24,7 +24,7 @@ extension Convolution: OneResultLayer {
 }
 
 extension LayerCall {
-  /// Padding of unknown sizes, whose amounts depend on the sizes if windows move by more than 1.
+  /// Padding for unknown sizes; if strides exceed 1, its amounts depend on the sizes.
   func openPadding(_ same: SamePadding?, _ strides: [Int]) -> [(String, Argument)]? {
     builder.hasOpenSizes && strides.contains { $0 > 1 } && same?.asymmetryMode == .bottomRightHeavy
       ? [("pad_type", .text("same"))] : nil

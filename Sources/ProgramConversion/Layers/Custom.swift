@@ -27,7 +27,7 @@ extension Custom: OneResultLayer {
 }
 
 extension LayerCall {
-  /// The mean of a group is that of its channels' means.
+  /// The mean of a group is the mean of its channels' means.
   fileprivate func normalized(_ norm: ChannelGroups) throws -> Variable {
     let x = try planes()
     let (images, channels) = (x.shape[0], x.shape[1])
@@ -54,7 +54,7 @@ extension LayerCall {
 }
 
 extension CustomLayerRegistry {
-  /// The operations of the layer, if they can express its class.
+  /// The layer's implementation, if operations can express it.
   func layerWithFormula(_ custom: Custom) throws -> any CustomLayerWithFormula {
     var known: (any CustomLayerImplementation)?
     do { known = try implementation(of: custom) } catch let error as ModelError {

@@ -19,8 +19,8 @@ extension NonMaximumSuppression: OperationLayer {
     }
     if layer.target < .iOS17 { return try best(boxes, scores, shapes) }
 
-    // On newer systems, boxes are in the last axis, and the score threshold and the number of boxes
-    // are missing. Boxes are ordered by score: those below the threshold come last.
+    // On newer systems, boxes are along the last axis, and there are no score threshold and box
+    // count. Boxes are ordered by score: those below the threshold come last.
     let swapped = [0, 2, 1]
     let results = try best(
       layer.transpose(boxes, swapped), layer.transpose(scores, swapped),

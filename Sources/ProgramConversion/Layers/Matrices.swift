@@ -1,7 +1,7 @@
 import CoreMLModel
 import TensorCore
 
-/// A band of each matrix.
+/// Keeps a band of each matrix.
 protocol MatrixBandOperationLayer: OneResultLayer, MatrixBandLayer {}
 
 extension MatrixBandOperationLayer {

@@ -109,7 +109,7 @@ extension LayerCall {
 
   /// The argument `field`: stacked matrices `[rows, columns]` or vectors; missing ones are zeros.
   ///
-  /// - Parameter negated: the index of the one that is negated.
+  /// - Parameter negated: the index of a part to negate.
   fileprivate func stack(
     _ parts: [Weights?], _ rows: Int, _ columns: Int?, _ field: String, negated: Int? = nil
   ) throws -> (String, Argument) {
@@ -183,7 +183,7 @@ extension LayerCall {
       ("activation", .text(names[2])),
     ]
     let clip = parameters.effectiveCellClipThreshold.magnitude
-    // This is the largest number in half precision.
+    // 65504 is the largest finite number in half precision.
     if clip < 65504 { result.append(("clip", .number(clip))) }
     return result
   }
@@ -219,7 +219,7 @@ extension LayerCall {
     return try constant([Float](zeros: count), [batch, size], field)
   }
 
-  /// [B, H], as the program computes it.
+  /// The shape [B, H], computed when the program runs.
   private func stateShape(of sequence: Variable, _ size: Int) throws -> Variable {
     let sizes = try add("shape", sequence, shape: [3], type: .int32)
     let batch = try add(

@@ -17,7 +17,7 @@ extension Flatten: OneResultLayer {
 }
 
 extension LayerCall {
-  /// The elements of each batch item, in the order [Seq, C, H, W] or [Seq, H, W, C] before and after.
+  /// Reorders each batch item's elements; both orders are [Seq, C, H, W] or [Seq, H, W, C].
   fileprivate func reordered(
     _ from: [Int], _ to: [Int], fromLast: Bool, toLast: Bool
   ) throws -> Variable {
@@ -37,7 +37,7 @@ extension LayerCall {
 }
 
 extension Permute: OneResultLayer {
-  /// Of [Seq, C, H, W].
+  /// Permutes [Seq, C, H, W].
   func operation(_ layer: LayerCall) throws -> Variable {
     let five = try layer.five()
     let axes = axis.isEmpty ? [0, 1, 2, 3] : axis
@@ -113,7 +113,7 @@ extension Stack: OneResultLayer {
   func operation(_ layer: LayerCall) throws -> Variable {
     let values = try layer.inputs.indices.map { try layer.array($0) }
     let shape = layer.outputShapes[0]
-    // Numbers of rank 0 have an axis here.
+    // Scalars already have an axis here.
     if shape.count == values[0].rank { return try layer.concat(values, 0) }
     let axis = try ArrayShape.axis(axis, rank: shape.count, "axis")
     return try layer.make(
@@ -199,7 +199,7 @@ extension SliceBySize: OperationLayer {
       let name = try layer.builder.constant(value, name: "\(layer.name)_\(side)")
       return [Variable(name: name, type: .int32, shape: [count])]
     }
-    // A part that would extend beyond the end is taken from the end.
+    // A slice that would extend past the end is shifted to end there.
     let last = try layer.builder.constant(
       MILValue(ints: [x.shape[index] - size], [1]), name: "\(layer.name)_last")
     let start = try layer.combine(

@@ -1,7 +1,7 @@
 import CoreMLModel
 import TensorCore
 
-/// Where the elements of an array go when its axes are reordered, split, joined, added and removed.
+/// The combined effect of reordering, splitting, merging, adding and removing an array's axes.
 struct AxisChain {
   enum Step: Equatable {
     case reshape([Int])
@@ -33,7 +33,7 @@ struct AxisChain {
     (now, shape) = (axes.map { now[$0] }, axes.map { shape[$0] })
   }
 
-  /// Returns false if the axes cannot be split so.
+  /// Returns false if the axes cannot be split this way.
   mutating func reshape(_ new: [Int]) -> Bool {
     var rest = Array(now.joined())[...]
     var axes: [[Int]] = []
@@ -70,14 +70,14 @@ struct AxisChain {
     if old == new { return start == shape ? [] : [.reshape(shape)] }
     let last = now.indices.filter { !now[$0].isEmpty }
     let axes = first.indices.filter { !first[$0].isEmpty }
-    /// Where lists of parts are in another list, if each is together there.
+    /// The order of `parts` in a list, if each part is contiguous there; nil otherwise.
     func order(_ parts: [[Int]], in list: [Int]) -> [Int]? {
       let indices = parts.map { list.firstIndex(of: $0[0]) ?? 0 }
       let isTogether = zip(parts, indices).allSatisfy { list[$1...].starts(with: $0) }
       return isTogether ? parts.indices.sorted { indices[$0] < indices[$1] } : nil
     }
     if let order = order(axes.map { first[$0] }, in: new) {
-      // Whole axes move; those of length 1 go where the result has them.
+      // Only whole axes move; axes of length 1 take the positions that they have in the result.
       var moved = order.map { axes[$0] }[...]
       var units = first.indices.filter { first[$0].isEmpty }[...]
       var permutation: [Int] = []
@@ -93,13 +93,13 @@ struct AxisChain {
       return [.transpose(permutation)] + (result == shape ? [] : [.reshape(shape)])
     }
     if let order = order(last.map { now[$0] }, in: old) {
-      // The axes of the result exist before they move.
+      // Reshapes to the axes of the result first, then reorders them.
       let units = now.indices.filter { now[$0].isEmpty }
       let before = order.map { last[$0] } + units
       let permutation = now.indices.map { before.firstIndex(of: $0) ?? 0 }
       return [.reshape(before.map { shape[$0] }), .transpose(permutation)]
     }
-    // Parts that stay together are an axis meanwhile.
+    // Parts that stay together form one axis in between.
     var runs: [[Int]] = []
     for part in new {
       if let end = runs.last?.last, let index = old.firstIndex(of: end), index + 1 < old.count,
@@ -143,7 +143,7 @@ extension OperationGraph {
     return ["transpose", "reshape", "squeeze", "expand_dims"].contains(type)
   }
 
-  /// Adds the effect of an operation that moves axes. Returns false if it is too complicated.
+  /// Adds the effect of an operation that moves axes. Returns false if it cannot be expressed.
   func follow(_ name: String, _ chain: inout AxisChain) -> Bool {
     guard let operation = operations[name], let shape = shape(name) else { return false }
     guard operation.type == "transpose" else { return chain.reshape(shape) }
@@ -154,7 +154,7 @@ extension OperationGraph {
     return true
   }
 
-  /// Shortens sequences of operations that move axes. Returns whether there were any.
+  /// Shortens sequences of operations that move axes. Returns whether any became shorter.
   func joinMoves() throws -> Bool {
     var isChanged = false
     for name in names where movesAxes(name) {

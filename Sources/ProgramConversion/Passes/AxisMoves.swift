@@ -3,7 +3,7 @@ import Formulas
 import TensorCore
 
 extension OperationGraph {
-  /// Removes operations that move axes, or moves them behind others where fewer remain.
+  /// Removes operations that move axes, or moves them after others if fewer remain that way.
   func moveAxes() throws {
     for _ in 0..<8 {
       var isChanged = try joinMoves()
@@ -19,7 +19,7 @@ extension OperationGraph {
     }
   }
 
-  /// How a value is the input of the operation that moves axes; nil if axes are split or joined.
+  /// The operation's result as a view of its input; nil if axes are split or joined.
   fileprivate func view(_ name: String) -> AxisView? {
     guard let operation = operations[name], let x = operation.value("x"), let from = shape(x),
       let to = shape(name)
@@ -43,13 +43,13 @@ extension OperationGraph {
   }
 }
 
-/// A value as another one with its axes in another order, and with or without axes of length 1.
+/// A value as a view of another: with its axes reordered, and axes of length 1 added or removed.
 private struct AxisView: Equatable {
-  /// The other value.
+  /// The name of the other value.
   var name: String
-  /// The other value's axis for each axis; nil for an axis of length 1 that it does not have.
+  /// For each axis, the axis of the other value; nil for an added axis of length 1.
   var sources: [Int?]
-  /// The other value's number of axes.
+  /// The other value's rank.
   var rank: Int
 
   func isLike(_ other: AxisView) -> Bool { sources == other.sources && rank == other.rank }
@@ -67,7 +67,7 @@ private struct AxisView: Equatable {
     return result
   }
 
-  /// The way from the other value.
+  /// The operations from the other value to this one.
   func chain(to shape: [Int]) -> AxisChain? {
     var chain = AxisChain(inner(shape))
     let kept = sources.compactMap { $0 }
@@ -76,11 +76,11 @@ private struct AxisView: Equatable {
   }
 }
 
-/// Operations behind one that moves axes, which can be computed before it.
+/// Operations after one that moves axes, which can be computed before the move.
 private struct MovedRegion {
   private let graph: OperationGraph
-  /// For each value, the one with the axes as they are before the move. Its name is that of the value
-  /// if the region computes it.
+  /// For each value, the view with the axes before the move. If the region computes the value, the
+  /// view has its name.
   private var views: [String: AxisView] = [:]
   private var inside: [String] = []
   private var isInside: Set<String> = []
@@ -122,7 +122,7 @@ private struct MovedRegion {
     }
   }
 
-  /// The way from the moved value to what an operation behind the region makes of it.
+  /// The moves from the moved value to the result of `user`, a later operation that moves axes.
   private func way(_ name: String, _ user: String) -> AxisChain? {
     guard graph.movesAxes(user), let view = views[name], let shape = graph.shape(name),
       var chain = view.chain(to: shape), graph.follow(user, &chain)
@@ -130,7 +130,7 @@ private struct MovedRegion {
     return chain
   }
 
-  /// How many operations fewer there are.
+  /// The number of operations saved.
   var saving: Int {
     let others = views.filter { !isInside.contains($0.key) }
     if inside.isEmpty || others.contains(where: { views[$0.value.name] != nil }) { return 0 }
@@ -152,7 +152,7 @@ private struct MovedRegion {
 
   // MARK: - Operations
 
-  /// What the operation computes if its inputs are those of the views; nil if it must be where it is.
+  /// The result of the operation if it reads the views; nil if the operation cannot be moved.
   private mutating func view(of name: String) -> AxisView? {
     guard let operation = graph[name], let shape = graph.shape(name) else { return nil }
     let values = operation.values(operation.argument("values") == nil ? "x" : "values")
@@ -193,7 +193,7 @@ private struct MovedRegion {
     }
   }
 
-  /// Whether the value exists with the axes of the view.
+  /// Whether the value is available with the axes of the view.
   private mutating func fits(_ value: String, _ view: AxisView, isArray: Bool = false) -> Bool {
     if let own = views[value] { return own.isLike(view) }
     if !isArray, graph.number(value) != nil { return true }
@@ -247,7 +247,7 @@ private struct MovedRegion {
   func write() throws {
     let needed = Set(needed)
     let graph = graph
-    // The shapes change while the operations do.
+    // Shapes change while operations are replaced.
     let shapes = Dictionary(uniqueKeysWithValues: views.keys.map { ($0, graph.shape($0) ?? []) })
     var ways: [(user: String, of: String, way: AxisChain)] = []
     for name in views.keys.sorted(by: { graph.position($0) < graph.position($1) }) {

@@ -3,9 +3,9 @@ import Formulas
 import LibC
 import TensorCore
 
-/// Functions of one element. Whatever operations spell one out, it is recognized by its values.
+/// Recognizes elementwise functions by their values, whatever operations compute them.
 extension OperationGraph {
-  /// sub for a sum with a negated value.
+  /// Replaces the addition of a negated value with `sub`.
   func recognizeDifferences() throws {
     for name in names {
       guard let sum = operations[name], sum.type == "add", let x = sum.value("x"),
@@ -22,7 +22,7 @@ extension OperationGraph {
     }
   }
 
-  /// Replaces an operation by another one with the same shape of the result.
+  /// Replaces an operation with another one whose result has the same shape.
   func write(
     _ operation: String, _ value: String, _ x: String, _ arguments: [(String, Argument)] = []
   ) throws {
@@ -34,7 +34,7 @@ extension OperationGraph {
     }
   }
 
-  /// Replaces operations on single elements that together compute a function which MIL has.
+  /// Replaces elementwise operations that together compute a function that MIL has.
   func recognizeFunctions() throws {
     for name in names.reversed() where operations[name] != nil {
       guard let type = type(name), type == .float32 || type == .float16 else { continue }
@@ -74,13 +74,13 @@ extension OperationGraph {
     }
   }
 
-  /// Operations that compute a value from a single one: the last is the first of `inside`.
+  /// Operations that compute a value from a single one; `inside` starts with the last of them.
   private struct Part {
     var input: String
     var inside: [String]
   }
 
-  /// The parts that end with a value, each inside the next.
+  /// The parts that end with a value, each contained in the next.
   private func parts(before name: String) -> [Part] {
     guard let shape = shape(name), let type = type(name) else { return [] }
     var (inside, open, result): ([String], Set<String>, [Part]) = ([], [name], [])
@@ -100,7 +100,7 @@ extension OperationGraph {
     return result
   }
 
-  /// The inputs of an operation on elements that are not constants; nil for all others.
+  /// The inputs of an elementwise operation, except constants; nil for all other operations.
   private func elementInputs(_ operation: MILOperation) -> [String]? {
     guard let x = operation.value("x") else { return nil }
     if Self.functions[operation.type] != nil { return isConstant(x) ? nil : [x] }
@@ -135,7 +135,7 @@ extension OperationGraph {
     "maximum": { max($0, $1) }, "minimum": { min($0, $1) }, "pow": { pow($0, $1) },
   ]
 
-  /// The operations with one input, without those of which a default is not certain.
+  /// The operations with one input, except those whose defaults are uncertain.
   private static let functions = functionsWithArguments.merging(
     (ElementFunction.activations + [.abs, .square, .sqrt, .exp, .erf]).map(plain)
   ) { $1 }
@@ -177,13 +177,13 @@ enum RecognizedFunction {
     }
   }
 
-  /// Where the functions are compared: densely where they bend, and far from there.
+  /// The points where functions are compared: dense where they bend, a few far away.
   private static let points: [Double] =
     (-192...192).map { Double($0) / 16 } + [
       -1e6, -1e4, -300, -100, -50, -30, -20, -15, -1e-3, -1e-6, -1e-12, 1e-12, 1e-6, 1e-3, 15, 20,
       30, 50, 100, 300, 1e4, 1e6,
     ]
-  /// A few of them exclude most functions.
+  /// A few of these points suffice to exclude most functions.
   private static let fewPoints: [Double] = [-1e6, -4, -1, -0.5, 0.25, 1, 3, 1e6]
 
   private typealias Candidate = (String, [(String, Argument)], @Sendable (Double) -> Double)
@@ -203,7 +203,7 @@ enum RecognizedFunction {
   ) -> Candidate { (function.row.operation ?? "", arguments, { function.value([$0]) }) }
 
   /// - Parameters:
-  ///   - tolerance: the largest difference, relative to the value, or to the point within ±1.
+  ///   - tolerance: the largest error, relative to max(|f(x)|, min(1, |x|)).
   ///   - function: the values at some points.
   init?(tolerance: Double, _ function: ([Double]) -> [Double]) {
     func error(_ values: [Double], _ points: [Double], _ f: (Double) -> Double) -> Double {
@@ -240,7 +240,7 @@ enum RecognizedFunction {
     if candidates.isEmpty, !isGate, !isGated { return nil }
     let all = function(Self.points)
     if isGate || isGated {
-      // What multiplies x, or the function itself, rises from 0 to 1 along a line.
+      // The factor of x, or the function itself, rises linearly from 0 to 1.
       let gate = isGate ? all : zip(all, Self.points).map { $1 == 0 ? .nan : $0 / $1 }
       let middle = zip(Self.points, gate).filter { $0.1 > 0.05 && $0.1 < 0.95 }
       if let (x, y) = middle.first, let (u, v) = middle.last, u > x {

@@ -2,8 +2,8 @@ import CoreMLModel
 import TensorCore
 
 extension OperationGraph {
-  /// Replaces products of two matrices that are spelled out as networks before version 4 have to:
-  /// `[B, K, M, 1]` and `[B, K, 1, N]` are repeated to their common size, multiplied and summed.
+  /// Replaces products of two matrices as networks before version 4 must compute them: `[B, K, M,
+  /// 1]` and `[B, K, 1, N]` are repeated to their common size, multiplied and summed.
   func recognizeProducts() throws {
     for name in names {
       guard let sum = self[name], sum.type == "reduce_sum", numbers(sum, "keep_dims") == [1],
@@ -30,7 +30,7 @@ extension OperationGraph {
     }
   }
 
-  /// What the value repeats along the last two axes.
+  /// The value before its repetition along the last two axes; nil if it is not repeated.
   private func repeated(_ value: String, by user: String) -> Variable? {
     guard let operation = self[value], operation.type == "upsample_nearest_neighbor",
       isOnly(user, of: value), let x = operation.value("x"), let variable = try? variable(x),

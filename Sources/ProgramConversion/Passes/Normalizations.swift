@@ -3,7 +3,7 @@ import TensorCore
 
 /// Layer and instance normalization.
 extension OperationGraph {
-  /// Replaces gamma · (x − mean) / √(variance + epsilon) + beta, if MIL has it for these axes.
+  /// Replaces gamma · (x − mean) / √(variance + epsilon) + beta, if MIL supports it for these axes.
   func recognizeNormalizations() throws {
     for name in names {
       guard let match = normalization(name) else { continue }
@@ -37,7 +37,7 @@ extension OperationGraph {
     var sizes: [Int]
   }
 
-  /// What multiplies and increases a normalized value, and the name of the result.
+  /// The factor and the offset of a normalized value, and the name of the result.
   private struct Affine {
     var last: String
     var gamma: String?
@@ -78,7 +78,7 @@ extension OperationGraph {
     return nil
   }
 
-  /// The axes of a mean that keeps them.
+  /// The axes of a mean that keeps its reduced axes.
   private func meanAxes(_ mean: String, of x: String) -> [Int]? {
     guard let operation = self[mean], operation.type == "reduce_mean", operation.value("x") == x,
       numbers(operation, "keep_dims") == [1]
@@ -96,7 +96,7 @@ extension OperationGraph {
     }
   }
 
-  /// What 1 / √(variance + epsilon), or the root, is computed from.
+  /// Matches 1 / √(variance + epsilon), or the root, and returns its operands.
   private func deviation(
     _ value: String, isRoot: Bool
   ) -> (variance: String, sum: [String], epsilon: Float)? {
@@ -123,7 +123,7 @@ extension OperationGraph {
     }
   }
 
-  /// The product with gamma and the sum with beta behind a normalization, if they have its axes.
+  /// Matches the product with gamma and the sum with beta after a normalization, if the axes agree.
   private func affine(after match: Match, _ affine: inout Affine) {
     func next(_ type: String) -> (String, String)? {
       guard let user = users(affine.last).first, isOnly(user, of: affine.last),
@@ -140,7 +140,7 @@ extension OperationGraph {
     if let (user, beta) = next("add") { (affine.last, affine.beta) = (user, beta) }
   }
 
-  /// A constant with another shape, to be written.
+  /// A function that writes a constant with another shape.
   func constant(
     _ value: String, _ shape: [Int], _ argument: String, _ label: String
   ) throws -> () throws -> Variable {

@@ -1,8 +1,8 @@
 import CoreMLModel
 import TensorCore
 
-/// The operations of a block, by the values that they compute, for passes that replace some of them.
-/// An operation that nothing uses any more disappears.
+/// The operations of a block, by the values that they compute, for passes that replace some of
+/// them. Operations whose results are no longer used are removed.
 final class OperationGraph {
   let builder: ProgramBuilder
   /// The operations, by the names of their first results.
@@ -66,7 +66,7 @@ final class OperationGraph {
 
   // MARK: - Questions
 
-  /// The names of the operations now, in order, without constants.
+  /// The names of the current operations, in order, without constants.
   var names: [String] {
     slots.joined().filter { name in operations[name].map { $0.type != "const" } ?? false }
   }
@@ -138,9 +138,8 @@ final class OperationGraph {
 
   // MARK: - Changes
 
-  /// Computes the value of an operation by those that `make` writes; the last of them gives it.
-  ///
-  /// - Parameter shape: the new shape of the value.
+  /// Replaces the operation that computes a value with those that `make` writes; the last of them
+  /// computes the value.
   func replace(_ value: String, _ make: () throws -> Variable) throws {
     guard let name = producers[value] else { return }
     let old = operations[name]
@@ -173,8 +172,8 @@ final class OperationGraph {
     }
   }
 
-  /// Lets all operations read `other` instead of the value. The name of a result of the block goes
-  /// to `other`, or stays on a copy.
+  /// Makes all operations read `other` instead of the value. A result of the block keeps its name:
+  /// `other` takes it, or a copy does.
   func substitute(_ value: String, _ other: String) throws {
     guard let name = producers[value] else { return }
     for user in users(value) {
@@ -191,7 +190,7 @@ final class OperationGraph {
     try replace(name) { try builder.copy(x, value) }
   }
 
-  /// Gives the value the name of another one, which is no longer computed.
+  /// Gives the value's name to `other`; the value itself is no longer computed.
   private func rename(_ other: String, of owner: String, to value: String) {
     guard var operation = operations[owner], let index = slot[owner], let old = slot[value],
       operations[value]?.outputs.count == 1
@@ -244,7 +243,7 @@ extension MILBlock {
     return try graph.block(like: self)
   }
 
-  /// The values of the surrounding blocks that this one reads, among others.
+  /// The names of all values that the block reads, including those of surrounding blocks.
   fileprivate var namesRead: [String] {
     operations.flatMap { $0.namesRead + $0.blocks.flatMap(\.namesRead) } + outputs
   }
@@ -257,18 +256,18 @@ extension MILOperation {
     }
   }
 
-  /// Whether the operation does more than to compute its results.
+  /// Whether the operation does more than compute its results.
   fileprivate var changesState: Bool {
     !blocks.isEmpty || ["read_state", "coreml_update_state", "classify"].contains(type)
   }
 
-  /// The value of an argument.
+  /// The name of the argument's value.
   func value(_ argument: String) -> String? {
     guard case .name(let name)? = self.argument(argument)?.first?.content else { return nil }
     return name
   }
 
-  /// The values of an argument.
+  /// The names of the argument's values.
   func values(_ argument: String) -> [String] {
     (self.argument(argument) ?? []).compactMap {
       if case .name(let name)? = $0.content { name } else { nil }

@@ -63,7 +63,7 @@ extension OperationCall {
     return (size, edges)
   }
 
-  /// [N, C, H / h, h, W / w, w].
+  /// Reshapes to [N, C, H / h, h, W / w, w].
   fileprivate func split(_ x: ProgramValue, by block: [Int]) throws -> ProgramValue {
     let s = x.shape
     try require(

@@ -114,13 +114,13 @@ extension OperationCall {
     }
     let factors = try scale.floats()
     try forEachBlock(data.shape, scaleShape) { values[$0] *= factors[$1] }
-    // Half-precision weights are products in half precision.
+    // In half precision, the product is rounded to half precision.
     if scale.type == .float16 { values = values.map(Half.rounded) }
     return MILElements(values, data.shape, scale.type)
   }
 
-  /// Passes the index of each element of `shape`, and the index of the element for its block in an
-  /// array with as many blocks along each axis as `blocks` states.
+  /// Passes the index of each element of `shape`, and the index of its block in an array of shape
+  /// `blocks`.
   private func forEachBlock(_ shape: [Int], _ blocks: [Int], _ body: (Int, Int) -> Void) throws {
     try require(
       shape.count == blocks.count && zip(shape, blocks).allSatisfy { $1 > 0 && $0 % $1 == 0 },
@@ -137,7 +137,7 @@ extension OperationCall {
     }
   }
 
-  /// One table; the indices are packed bits.
+  /// A single table; the indices are packed bits.
   fileprivate func tableOfiOS16(_ shape: [Int]) throws -> ProgramValue {
     let table = try weightArgument("lut")
     let count = try checkedCount(shape)
@@ -156,8 +156,8 @@ extension OperationCall {
     return ProgramValue(MILElements(codes.map { values[$0] }, shape, table.type))
   }
 
-  /// A table per block: `lut` has the number of blocks along each axis, the number of entries, and
-  /// the length of an entry, whose elements are along an axis of the result.
+  /// One table per block: the shape of `lut` is the number of blocks along each axis, the number of
+  /// entries, and the length of an entry, whose elements are along an axis of the result.
   fileprivate func tables(_ indices: MILElements) throws -> MILElements {
     let table = try weightArgument("lut")
     let rank = indices.shape.count

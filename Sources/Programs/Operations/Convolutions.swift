@@ -18,7 +18,7 @@ struct Windows {
   var strides: [Int]
   var dilations: [Int]
   var padType: String
-  /// Before and after each axis.
+  /// The padding before and after each axis.
   var pad: [(before: Int, after: Int)]
 
   init(_ call: OperationCall, kernel: [Int]) throws {
@@ -74,7 +74,7 @@ struct Windows {
     return padding
   }
 
-  /// Along three axes.
+  /// The windows along three axes.
   func volume() throws -> VolumeWindow {
     try require(
       padType != "same_lower", .unsupported, "same_lower along three axes is not supported")
@@ -146,7 +146,7 @@ extension OperationCall {
     let large = zip(small, steps).map { ($0 - 1) * $1 + 1 }
     let total = try checkedProduct(weight.shape[..<2] + large, limit: Limits.tensorElements)
     let (each, room) = (small.reduce(1, *), large.reduce(1, *))
-    // The zeros may take a hundred times the memory of the weights.
+    // The zeros may take at most 100 times the memory of the weights.
     try require(
       total / 100 <= weight.count, .limitExceeded, "dilations of \(steps) are not supported",
       field: "dilations")

@@ -12,7 +12,7 @@ let detectionRules: [OperationRule] = [
     try require(
       boxes.rank == 3 && scores.rank == 3,
       "the shapes are \(boxes.shape) and \(scores.shape)", field: "boxes")
-    // Since iOS 17, boxes are in the last axis and are not removed because of their scores.
+    // Since iOS 17, boxes are along the last axis, and none is removed because of its score.
     let isTransposed = try call.optional("score_threshold") == nil
     if isTransposed {
       (boxes, scores) = (

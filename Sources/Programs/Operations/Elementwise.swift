@@ -102,13 +102,13 @@ extension OperationCall {
     var layer = Unary()
     layer.type = type
     layer.alpha = alpha
-    // In a layer, 0 means that the epsilon is not set.
+    // In a layer, 0 means that epsilon is unset.
     layer.epsilon = epsilon == 0 ? -0.0 : epsilon
     layer.shift = shift
     return [try add(layer, value("x"))]
   }
 
-  /// Truncates floats.
+  /// Rounds floats toward zero.
   func truncated(_ x: ProgramValue) throws -> ProgramValue {
     var isPositive = GreaterThan()
     isPositive.alpha = 0

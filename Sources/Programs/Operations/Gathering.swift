@@ -84,7 +84,7 @@ let gatherRules: [OperationRule] = [
 ]
 
 extension OperationCall {
-  /// Refuses indices that are negative or too large if the operation requests it; the program then
+  /// Rejects indices that are negative or too large if the operation requests it; the program then
   /// becomes a network for the values of its inputs. Inside loops, the indices are unknown.
   ///
   /// - Parameter sizes: the size of one axis, or of the axes that the last axis of the indices
@@ -109,7 +109,7 @@ extension OperationCall {
     return try checkedProduct(x.shape[..<count], limit: Limits.dimension)
   }
 
-  /// For each batch item, the parts of x along the axis at its indices.
+  /// Gathers slices of x along the axis, at the indices of each batch item.
   fileprivate func gathered(
     _ x: ProgramValue, _ indices: ProgramValue, batch: Int
   ) throws -> ProgramValue {
@@ -138,7 +138,7 @@ extension OperationCall {
     return try reshaped(transposed(found, [0, 2, 1, 3]), Array(shape.joined()))
   }
 
-  /// For each batch item, the parts of x at the positions in the last axis of its indices.
+  /// Gathers slices of x at the positions in the last axis of each batch item's indices.
   fileprivate func gatheredPlaces(
     _ x: ProgramValue, _ indices: ProgramValue, batch: Int
   ) throws -> ProgramValue {

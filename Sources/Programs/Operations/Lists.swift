@@ -57,7 +57,7 @@ extension OperationCall {
     return [list]
   }
 
-  /// Writes values to a list. A list whose length may change grows only to known positions.
+  /// Writes values to a list. A list of variable length only grows at known positions.
   fileprivate func written(
     _ positions: ProgramValue, _ values: ProgramValue, _ field: String
   ) throws -> ProgramValue {

@@ -85,7 +85,7 @@ extension OperationCall {
   fileprivate func normalization(_ x: ProgramValue) throws -> Batchnorm {
     var layer = Batchnorm()
     layer.channels = x.shape[1]
-    // In a layer, 0 means that the epsilon is not set, and coremltools rounds small ones to 0.
+    // In a layer, 0 means that epsilon is unset, and coremltools rounds small values to 0.
     layer.epsilon = try max(float("epsilon", 1e-5), .leastNormalMagnitude)
     layer.gamma = try weights("gamma", shape: [layer.channels]) ?? repeated(1, [layer.channels])
     layer.beta = try weights("beta", shape: [layer.channels]) ?? repeated(0, [layer.channels])
@@ -168,11 +168,11 @@ extension OperationCall {
     return try reshaped(result, shape)
   }
 
-  /// The product of [C, h, W] and [W, h, U] for each h, with or without a batch before.
+  /// The product of [C, h, W] and [W, h, U] for each h, with or without a leading batch axis.
   fileprivate func einsum() throws -> [ProgramValue] {
     let factors = try values("values")
     let equation = try string("equation", "")
-    // Letters as numbers in the order of their first use.
+    // Letters are replaced by numbers in order of first use.
     var letters: [Character] = []
     let positions = equation.filter { $0 != " " }.map { letter in
       if !letter.isLetter { return String(letter) }

@@ -1,7 +1,7 @@
 import CoreMLModel
 import TensorCore
 
-/// Sums and other values over axes.
+/// Reductions over axes.
 let reductionRules: [OperationRule] = [
   reduction("reduce_sum", "the sum", ReduceSum()),
   reduction("reduce_mean", "the mean", ReduceMean()),

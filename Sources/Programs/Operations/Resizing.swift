@@ -52,7 +52,7 @@ let resizeRules: [OperationRule] = [
     switch try call.string("interpolation_mode", "LINEAR") {
     case "LINEAR": return [try call.resized(x, sizes, grid)]
     case "NEAREST_NEIGHBOR":
-      // If two are equally near, the lower one.
+      // Ties go to the lower pixel.
       return [
         try call.resizedToNearest(x, sizes) {
           Int((grid.points($1, of: $2)[$0] - 0.5).rounded(.up))
@@ -76,7 +76,7 @@ let resizeRules: [OperationRule] = [
 ]
 
 extension OperationCall {
-  /// Pixel i of `size` is pixel ⌊i · old / size⌋ of the old ones.
+  /// Pixel i of `size` is pixel ⌊i · old / size⌋ of the old image.
   fileprivate func repeated(_ x: ProgramValue, _ sizes: [Int]) throws -> ProgramValue {
     let pairs = zip(sizes, x.shape.suffix(2))
     guard pairs.allSatisfy({ $0 > 0 && $0 % $1 == 0 }) else {

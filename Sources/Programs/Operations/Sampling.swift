@@ -24,9 +24,9 @@ let samplingRules: [OperationRule] = [
 
 /// The values outside an image.
 private enum Outside {
-  /// A constant for every pixel outside.
+  /// A constant for each pixel outside, before interpolation.
   case pixels(ProgramValue)
-  /// A constant for every point outside.
+  /// A constant for each point outside, instead of interpolation.
   case points(ProgramValue)
   /// The nearest pixel.
   case border
@@ -242,7 +242,7 @@ extension OperationCall {
     return [try sampled(x, (coordinates(0), coordinates(3)), [height, width])]
   }
 
-  /// A size of an output, 1 if it is missing.
+  /// A size of an output; 1 if it is missing.
   private func size(_ name: String) throws -> Int {
     let size = try int(name) ?? 1
     try require(size > 0 && size <= Limits.dimension, "\(size)", field: name)
@@ -251,8 +251,8 @@ extension OperationCall {
 
   // MARK: - Boxes
 
-  /// Since iOS 17, boxes [N, 4] and the image index of each; before, [N, 1, 4 or 5, 1, 1], where
-  /// five numbers start with the image index, and four apply to all images.
+  /// Since iOS 17, boxes are [N, 4], with the image index of each; before, [N, 1, 4 or 5, 1, 1],
+  /// where five numbers start with the image index, and four apply to every image.
   fileprivate func cropped() throws -> [ProgramValue] {
     let x = try input(ranks: 4...4)
     let size = [try size("target_height"), try size("target_width")]
@@ -311,7 +311,7 @@ extension OperationCall {
     }
   }
 
-  /// Boxes [N, 4] of the images [N, 1], each as [C, H, W].
+  /// Crops the boxes [N, 4] from the images with the indices [N, 1], each as [C, H, W].
   private func crops(
     _ x: ProgramValue, _ boxes: ProgramValue, _ images: ProgramValue, _ size: [Int]
   ) throws -> ProgramValue {

@@ -192,7 +192,7 @@ extension OperationCall {
     try require(
       ["reflect", "replicate"].contains(mode), .unsupported, "mode '\(mode)' is not supported",
       field: "mode")
-    // A layer reflects fewer elements than there are.
+    // A layer can only reflect fewer elements than the axis has.
     let isLong =
       mode == "reflect"
       && x.shape.indices.contains { max(amounts[2 * $0], amounts[2 * $0 + 1]) >= x.shape[$0] }
@@ -215,7 +215,7 @@ extension OperationCall {
     ]
   }
 
-  /// Pads any axes, element by element.
+  /// Pads any axes by gathering elements.
   private func bordered(
     _ x: ProgramValue, _ amounts: [Int], _ mode: String
   ) throws -> ProgramValue {
@@ -225,7 +225,7 @@ extension OperationCall {
       try require(
         length > 0 && before + after <= Limits.tensorElements / 64 || before + after == 0,
         "a border of \(before + after) around \(length) elements", field: "pad")
-      // As in NumPy, what is reflected once is reflected again.
+      // As in NumPy, long reflections are reflected again.
       let period = max(2 * (length - 1), 1)
       let positions = (-before..<length + after).map { position in
         mode == "replicate"

@@ -12,7 +12,7 @@ let slicingRules: [OperationRule] = [
     if shape.contains(0) { return [call.constant([], shape, x.type)] }
     var result = try call.add(layer, x)
     if shape.isEmpty {
-      // Blobs of programs have axes.
+      // A blob has at least one axis.
       var axis = ReshapeStatic()
       axis.targetShape = [1]
       result = try call.add(axis, result)
@@ -73,8 +73,7 @@ extension OperationCall {
     return layer
   }
 
-  /// Scatters the update to the positions of the slice, along the axes up to the last that is
-  /// sliced.
+  /// Scatters the update to the positions of the slice, along all axes up to the last sliced one.
   fileprivate func updated() throws -> [ProgramValue] {
     let (x, update) = (try value("x"), try value("update"))
     let layer = try slice(of: x)

@@ -19,7 +19,7 @@ extension AxesReductionLayer {
     reduceAll || axes.isEmpty ? Array(0..<rank) : try ArrayShape.axes(axes, rank: rank)
   }
 
-  /// `[1]` if no axes are left.
+  /// `[1]` if no axes remain.
   package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     let shape = try arrayInput(inputs)
     let reduced = try reducedAxes(rank: shape.count)
@@ -48,7 +48,7 @@ package struct ReduceL2: AxesReductionLayer {
   package init() {}
 }
 
-/// The largest.
+/// The maximum.
 package struct ReduceMax: AxesReductionLayer {
   package var axes: [Int] = []
   package var keepDims = false
@@ -57,7 +57,7 @@ package struct ReduceMax: AxesReductionLayer {
   package init() {}
 }
 
-/// The smallest.
+/// The minimum.
 package struct ReduceMin: AxesReductionLayer {
   package var axes: [Int] = []
   package var keepDims = false

@@ -1,6 +1,6 @@
 import TensorCore
 
-/// The matrix product over the last two axes, with leading axes broadcast as in numpy; with one
+/// The matrix product over the last two axes, with leading axes broadcast as in NumPy; with one
 /// input, its product with the weights, plus a bias.
 package struct BatchedMatMul: ArrayLayer {
   package static let typeName = "batchedMatmul"
@@ -13,7 +13,7 @@ package struct BatchedMatMul: ArrayLayer {
   /// X2, the size of the output's last axis.
   package var weightMatrixSecondDimension = 0
   package var hasBias = false
-  /// The matrix `[X1, X2]` column by column: row-major `[X2, X1]`.
+  /// The matrix `[X1, X2]` in column-major order, that is, row-major `[X2, X1]`.
   package var matrix: Weights?
   package var bias: Weights?
   package var int8DynamicQuantize = false
@@ -39,7 +39,7 @@ package struct BatchedMatMul: ArrayLayer {
 
   package var requiredSpecificationVersion: Int { int8DynamicQuantize ? 5 : 4 }
 
-  /// A vector is a row as the first operand and a column as the second, and so in the result.
+  /// A vector is a row as the first operand and a column as the second; the result keeps that axis.
   package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     let first = try arrayInput(inputs)
     if inputs.count == 1 {
@@ -55,7 +55,7 @@ package struct BatchedMatMul: ArrayLayer {
     return [try ArrayShape.checked(batch + [sizes.rows, sizes.columns])]
   }
 
-  /// Rows, depth and columns of each product of two inputs, and the axes before the matrices.
+  /// The rows, depth and columns of each product of two inputs, and the leading batch axes of each.
   package func matrixSizes(_ inputs: [[Int]]) throws -> (
     rows: Int, depth: Int, columns: Int, firstBatch: [Int], secondBatch: [Int]
   ) {

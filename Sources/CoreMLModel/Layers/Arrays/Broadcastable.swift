@@ -1,6 +1,6 @@
 import TensorCore
 
-/// A function of inputs that are broadcast to a common shape as in numpy.
+/// A function of inputs that are broadcast to a common shape as in NumPy.
 package protocol BroadcastingLayer: ArrayLayer {}
 
 extension BroadcastingLayer {

@@ -1,6 +1,6 @@
-/// A condition on each element, with the results 1 and 0.
+/// An elementwise condition that returns 1 or 0.
 package protocol ComparisonLayer: BroadcastingLayer {
-  /// The number with which a single input is compared.
+  /// The number that a single input is compared with.
   var alpha: Float { get set }
 }
 
@@ -9,42 +9,42 @@ extension ComparisonLayer {
   package static var inputCount: ClosedRange<Int> { 1...2 }
 }
 
-/// a = b, element by element; a single input is compared with `alpha`.
+/// a = b elementwise; a single input is compared with `alpha`.
 package struct Equal: ComparisonLayer {
   package var alpha: Float = 0
 
   package init() {}
 }
 
-/// a ≠ b, element by element; a single input is compared with `alpha`.
+/// a ≠ b elementwise; a single input is compared with `alpha`.
 package struct NotEqual: ComparisonLayer {
   package var alpha: Float = 0
 
   package init() {}
 }
 
-/// a < b, element by element; a single input is compared with `alpha`.
+/// a < b elementwise; a single input is compared with `alpha`.
 package struct LessThan: ComparisonLayer {
   package var alpha: Float = 0
 
   package init() {}
 }
 
-/// a ≤ b, element by element; a single input is compared with `alpha`.
+/// a ≤ b elementwise; a single input is compared with `alpha`.
 package struct LessEqual: ComparisonLayer {
   package var alpha: Float = 0
 
   package init() {}
 }
 
-/// a > b, element by element; a single input is compared with `alpha`.
+/// a > b elementwise; a single input is compared with `alpha`.
 package struct GreaterThan: ComparisonLayer {
   package var alpha: Float = 0
 
   package init() {}
 }
 
-/// a ≥ b, element by element; a single input is compared with `alpha`.
+/// a ≥ b elementwise; a single input is compared with `alpha`.
 package struct GreaterEqual: ComparisonLayer {
   package var alpha: Float = 0
 

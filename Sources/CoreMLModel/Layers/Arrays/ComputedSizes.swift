@@ -1,7 +1,7 @@
 import TensorCore
 
-/// start, start + step, start + 2 · step, … below the end. Inputs: the end, the start, the step;
-/// those that are missing are fields.
+/// start, start + step, start + 2 · step, … below the end. The inputs are the end, the start and
+/// the step; fields replace missing ones.
 package struct RangeDynamic: ValueShapedLayer {
   package static let inputCount = 1...3
 
@@ -25,10 +25,10 @@ package struct RangeDynamic: ValueShapedLayer {
   }
 }
 
-/// A layer whose last input holds its shape.
+/// A layer whose last input holds the output shape.
 package protocol ShapedByInputLayer: ValueShapedLayer {
   associatedtype Fixed: LayerParameters
-  /// The layer of that shape.
+  /// The layer with this fixed shape.
   func fixed(_ shape: [Int]) -> Fixed
 }
 
@@ -40,7 +40,7 @@ extension ShapedByInputLayer {
   }
 }
 
-/// One value everywhere, in the shape that the input holds.
+/// A constant array of the shape that the input holds.
 package struct FillDynamic: ShapedByInputLayer {
   package var value: Float = 0
 
@@ -55,7 +55,7 @@ package struct FillDynamic: ShapedByInputLayer {
   }
 }
 
-/// The first input, repeated along axes of length 1 to the shape that the second one holds.
+/// The first input, broadcast to the shape that the second input holds.
 package struct BroadcastToDynamic: ShapedByInputLayer, ParameterlessLayer {
   package static let inputCount = 2...2
 
@@ -68,7 +68,7 @@ package struct BroadcastToDynamic: ShapedByInputLayer, ParameterlessLayer {
   }
 }
 
-/// The first input's elements under the shape that the second one holds; one size may be −1.
+/// The first input, reshaped to the shape that the second input holds; one size may be −1.
 package struct ReshapeDynamic: ShapedByInputLayer, ParameterlessLayer {
   package static let inputCount = 2...2
 
@@ -81,9 +81,9 @@ package struct ReshapeDynamic: ShapedByInputLayer, ParameterlessLayer {
   }
 }
 
-/// A part of the first input along each axis, as numpy's slices. The inputs after it are where the
-/// part begins, ends, its strides, and the masks of `SliceStatic`; those that are missing are fields,
-/// of which there may be more than axes.
+/// A slice of the first input along each axis, as in NumPy. The other inputs are the begin and end
+/// indices, the strides, and the masks of `SliceStatic`; fields replace missing ones and may have
+/// more entries than the input has axes.
 package struct SliceDynamic: ValueShapedLayer {
   package static let inputCount = 2...7
 
@@ -139,7 +139,7 @@ package struct SliceBySize: ArrayLayer {
   package static let inputCount = 2...2
 
   package var size = 0
-  /// May count from the end.
+  /// Negative values count from the end.
   package var axis = 0
 
   package init() {}
@@ -160,9 +160,9 @@ package struct SliceBySize: ArrayLayer {
   }
 }
 
-/// The places of the elements that are not 0, one a row, in row-major order.
+/// The indices of the nonzero elements, one per row, in row-major order.
 package struct WhereNonZero: ValueShapedLayer, ParameterlessLayer {
-  /// How many there are, where it is known.
+  /// The number of nonzero elements, if known.
   package var count: Int?
 
   package init() {}

@@ -52,8 +52,8 @@ package struct Stack: ArrayLayer {
   }
 }
 
-/// Parts of the input along an axis: `numSplits` of sizes as equal as can be, the larger ones first,
-/// or of those in `splitSizes`.
+/// Parts of the input along an axis: `numSplits` parts of sizes as equal as possible, the larger
+/// ones first, or parts of the sizes in `splitSizes`.
 package struct SplitND: ArrayLayer {
   package static let outputCount = 2...Int.max
 

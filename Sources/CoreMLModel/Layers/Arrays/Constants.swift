@@ -26,7 +26,7 @@ package struct LoadConstantND: ArrayLayer {
   }
 }
 
-/// A constant with one value everywhere.
+/// A constant with the same value everywhere.
 package struct FillStatic: ArrayLayer {
   package static let inputCount = 0...0
 
@@ -50,7 +50,7 @@ package struct FillStatic: ArrayLayer {
   }
 }
 
-/// One value everywhere, with the input's shape.
+/// The same value everywhere, in the input's shape.
 package struct FillLike: ArrayLayer, ShapeKeepingLayer {
   package var value: Float = 0
 
@@ -85,7 +85,7 @@ package struct RangeStatic: ArrayLayer {
     return Int(count)
   }
 
-  /// The values, computed in single precision as start + n · step.
+  /// The values start + n · step, rounded to single precision.
   package func values() throws -> [Float] {
     try (0..<count()).map { Float(Double(startValue) + Double($0) * Double(stepSizeValue)) }
   }

@@ -3,14 +3,14 @@ import TensorCore
 /// Windows over D, H and W, which the specification stores in separate fields.
 package struct VolumeWindow: Sendable, Equatable {
   package enum PaddingType: Int, Sendable, CaseIterable {
-    /// Padding from the amounts in the message.
+    /// The padding amounts are in the message.
     case custom = 0
     case valid = 1
     case same = 2
   }
 
   package var kernel = [0, 0, 0]
-  /// 0 means 1, as for the dilations.
+  /// 0 means 1, also for the dilations.
   package var stride = [0, 0, 0]
   package var dilation = [0, 0, 0]
   package var paddingType = PaddingType.custom
@@ -31,7 +31,7 @@ package struct VolumeWindow: Sendable, Equatable {
     return fields + [.value("paddingType", \.paddingType)]
   }
 
-  /// Padding before and after an axis from the amounts in the message.
+  /// The padding before and after an axis, from the amounts in the message.
   func amounts(_ axis: Int) -> (Int, Int) {
     paddingType == .custom ? (padding[2 * axis], padding[2 * axis + 1]) : (0, 0)
   }

@@ -1,4 +1,4 @@
-/// A function of each element of an array of any rank.
+/// An elementwise function of an array of any rank.
 package protocol ElementFunctionLayer: ArrayLayer, ShapeKeepingLayer {}
 
 extension ElementFunctionLayer {
@@ -11,10 +11,10 @@ package struct Ceil: ElementFunctionLayer, ParameterlessLayer { package init() {
 /// ⌊x⌋.
 package struct Floor: ElementFunctionLayer, ParameterlessLayer { package init() {} }
 
-/// 1, 0 or −1.
+/// 1, 0 or −1, the sign of x.
 package struct Sign: ElementFunctionLayer, ParameterlessLayer { package init() {} }
 
-/// Rounds to the nearest whole number, and halves to the even one.
+/// Rounds to the nearest integer, with ties to even.
 package struct Round: ElementFunctionLayer, ParameterlessLayer { package init() {} }
 
 /// 2 ^ x.

@@ -1,6 +1,6 @@
 import TensorCore
 
-/// Elements of the first input along an axis, at the indices in the second.
+/// The elements of the first input along an axis, at the indices in the second.
 package struct Gather: ArrayLayer {
   package static let inputCount = 2...2
 
@@ -38,7 +38,7 @@ package struct GatherND: ArrayLayer, ParameterlessLayer {
   }
 }
 
-/// Element (…, k, …) of the first input for each k = second input (…, i, …).
+/// out[…, i, …] = a[…, k, …], where k = b[…, i, …].
 package struct GatherAlongAxis: ArrayLayer {
   package static let inputCount = 2...2
 
@@ -95,13 +95,13 @@ package struct EmbeddingND: ArrayLayer {
   }
 }
 
-/// `onValue` along a new axis at the index that the input holds, `offValue` elsewhere.
+/// `onValue` along a new axis at the index in the input, `offValue` elsewhere.
 package struct OneHot: ArrayLayer, DynamicLayer {
   package static let specificationVersion = 5
   package static let inputCount = 1...2
 
   package var oneHotVectorSize = 0
-  /// Axis of the output; negative values count from the end.
+  /// The axis of the output; negative values count from the end.
   package var axis = 0
   package var onValue: Float = 0
   package var offValue: Float = 0

@@ -2,7 +2,7 @@ import TensorCore
 
 /// Keeps the elements of each matrix between two diagonals and zeros the rest.
 package protocol MatrixBandLayer: ArrayLayer {
-  /// The diagonals to keep, as column − row; nil keeps all on that side.
+  /// The diagonals to keep, as column − row; nil keeps all diagonals on that side.
   var diagonals: (lowest: Int?, highest: Int?) { get }
 }
 
@@ -18,9 +18,9 @@ extension MatrixBandLayer {
 
 /// The elements between two diagonals.
 package struct MatrixBandPart: MatrixBandLayer {
-  /// Number of diagonals to keep below the main one; a negative number keeps all.
+  /// The number of diagonals to keep below the main one; a negative number keeps all.
   package var numLower = 0
-  /// Number of diagonals to keep above the main one; a negative number keeps all.
+  /// The number of diagonals to keep above the main one; a negative number keeps all.
   package var numUpper = 0
 
   package init() {}
@@ -34,7 +34,7 @@ package struct MatrixBandPart: MatrixBandLayer {
 
 /// The elements at and below diagonal k.
 package struct LowerTriangular: MatrixBandLayer {
-  /// 0 is the main diagonal; positive numbers are above it.
+  /// 0 is the main diagonal; positive values are above it.
   package var k = 0
 
   package init() {}
@@ -46,7 +46,7 @@ package struct LowerTriangular: MatrixBandLayer {
 
 /// The elements at and above diagonal k.
 package struct UpperTriangular: MatrixBandLayer {
-  /// 0 is the main diagonal; positive numbers are above it.
+  /// 0 is the main diagonal; positive values are above it.
   package var k = 0
 
   package init() {}

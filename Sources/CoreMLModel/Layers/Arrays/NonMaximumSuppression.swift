@@ -1,7 +1,7 @@
 import TensorCore
 
-/// The best of overlapping boxes: in descending order of their largest score, each box that no
-/// better box suppresses.
+/// Non-maximum suppression: visits boxes in descending order of their largest score and keeps each
+/// box that no better box suppresses.
 ///
 /// Inputs: boxes `[B, N, 4]` as center x, center y, width, height, and scores `[B, N, C]`. Outputs:
 /// the boxes kept `[B, maxBoxes, 4]`, their scores `[B, maxBoxes, C]`, their places `[B, maxBoxes]`
@@ -12,12 +12,12 @@ package struct NonMaximumSuppression: ArrayLayer, DynamicLayer {
   package static let inputCount = 2...5
   package static let outputCount = 4...4
 
-  /// A better box suppresses a box if their intersection over union is larger than this.
+  /// A better box suppresses a box if their intersection over union exceeds this.
   package var iouThreshold: Float = 0
-  /// Boxes whose largest score is lower than this are dropped.
+  /// Boxes whose largest score is below this are dropped.
   package var scoreThreshold: Float = 0
   package var maxBoxes = 0
-  /// Whether boxes suppress only boxes with the same best class.
+  /// Whether boxes only suppress boxes with the same best class.
   package var perClassSuppression = false
 
   package init() {}

@@ -1,6 +1,6 @@
 import TensorCore
 
-/// The index of the largest or smallest element along an axis; the first of equal ones.
+/// The index of the largest or smallest element along an axis; the first one in case of ties.
 package protocol ExtremumLayer: ArrayLayer {
   /// Negative values count from the end.
   var axis: Int { get set }
@@ -39,7 +39,7 @@ package struct ArgMin: ExtremumLayer {
 }
 
 /// The K largest (or smallest) elements along an axis in descending (ascending) order, and their
-/// places. A second input holds K instead.
+/// indices. A second input holds K instead.
 package struct TopK: ArrayLayer, DynamicLayer {
   package static let inputCount = 1...2
   package static let outputCount = 2...2

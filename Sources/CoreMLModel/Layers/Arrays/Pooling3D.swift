@@ -45,7 +45,7 @@ package struct Pooling3D: ArrayLayer {
   package func check(_ faults: inout ValidationIssues) { window.check("windows", &faults) }
 }
 
-/// Maximum or average over D, H and W of `[B, C, D, H, W]`, each of which becomes 1.
+/// Maximum or average over D, H and W of `[B, C, D, H, W]`, which become 1.
 package struct GlobalPooling3D: ArrayLayer {
   package typealias PoolingType = Pooling3D.PoolingType
 

@@ -1,9 +1,9 @@
 import TensorCore
 
-/// How random numbers are spread.
+/// A distribution of random numbers.
 package enum RandomDistribution: Sendable, Equatable {
   case normal(mean: Float, deviation: Float)
-  /// Equally between the two.
+  /// Uniform between the bounds.
   case uniform(Float, Float)
   /// 1 with this probability, otherwise 0.
   case bernoulli(Float)
@@ -11,7 +11,7 @@ package enum RandomDistribution: Sendable, Equatable {
 
 /// The parameters of a distribution.
 package protocol RandomParameters: Sendable, Equatable {
-  /// Its part of the names of layer types.
+  /// The distribution's part of the names of layer types.
   static var name: String { get }
   static var fields: [(name: String, path: WritableKeyPath<Self, Float>)] { get }
   var distribution: RandomDistribution { get }
@@ -59,7 +59,7 @@ package struct BernoulliParameters: RandomParameters {
   package var distribution: RandomDistribution { .bernoulli(prob) }
 }
 
-/// A layer of random numbers. A negative seed leaves the numbers to the program that runs it.
+/// A layer of random numbers. With a negative seed, the runtime chooses the numbers.
 package protocol RandomLayer: ArrayLayer {
   associatedtype Parameters: RandomParameters
   var seed: Int { get set }
@@ -85,7 +85,7 @@ package struct RandomLike<Parameters: RandomParameters>: RandomLayer, ShapeKeepi
   package init() {}
 }
 
-/// Random numbers in a shape of its own.
+/// Random numbers in a fixed shape.
 package struct RandomStatic<Parameters: RandomParameters>: RandomLayer {
   package static var typeName: String { "random\(Parameters.name)Static" }
   package static var inputCount: ClosedRange<Int> { 0...0 }
@@ -134,8 +134,8 @@ package typealias RandomBernoulliLike = RandomLike<BernoulliParameters>
 package typealias RandomBernoulliStatic = RandomStatic<BernoulliParameters>
 package typealias RandomBernoulliDynamic = RandomDynamic<BernoulliParameters>
 
-/// Random classes, each as often as the input's last axis x says: class c with a probability in
-/// proportion to (x[c] + eps) ^ (1 / temperature), of logits exp(x[c] / temperature).
+/// Random classes, drawn from a distribution x along the input's last axis: the probability of c is
+/// proportional to (x[c] + eps) ^ (1 / temperature), or to exp(x[c] / temperature) for logits.
 package struct CategoricalDistribution: ArrayLayer {
   package var seed = 0
   package var numSamples = 0

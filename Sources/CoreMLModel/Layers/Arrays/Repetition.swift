@@ -24,11 +24,11 @@ package struct BroadcastToLike: ArrayLayer, ParameterlessLayer {
   }
 }
 
-/// The first input, `reps[axis]` times along each axis; a second one holds the counts instead.
+/// Repeats the first input `reps[axis]` times along each axis; a second input may hold the counts.
 package struct Tile: ArrayLayer, DynamicLayer {
   package static let inputCount = 1...2
 
-  /// Aligned at the last axis; axes that it does not name are not repeated.
+  /// Aligned at the last axis; leading axes without an entry are not repeated.
   package var reps: [Int] = []
 
   package init() {}
@@ -43,7 +43,7 @@ package struct Tile: ArrayLayer, DynamicLayer {
     return layer
   }
 
-  /// The count for each axis of the input.
+  /// The number of repetitions for each axis of the input.
   package func repetitions(rank: Int) throws -> [Int] {
     try require(
       reps.count <= rank && reps.allSatisfy({ $0 > 0 }),
@@ -104,7 +104,7 @@ package struct ConstantPad: ArrayLayer {
 }
 
 extension ArrayShape {
-  /// `target`, after a check that `shape` can be broadcast to it.
+  /// `target`, after checking that `shape` can be broadcast to it.
   static func broadcast(_ shape: [Int], to target: [Int], _ field: String) throws -> [Int] {
     try require(
       broadcast([shape, target]) == target, "\(shape) cannot be broadcast to \(target)",

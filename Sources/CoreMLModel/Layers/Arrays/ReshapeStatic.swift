@@ -1,6 +1,6 @@
 import TensorCore
 
-/// The same elements with another shape; one size may be −1.
+/// The same elements in another shape; one size may be −1.
 package struct ReshapeStatic: ArrayLayer {
   package var targetShape: [Int] = []
 
@@ -13,7 +13,7 @@ package struct ReshapeStatic: ArrayLayer {
   }
 }
 
-/// The same elements with another shape of the same rank: 0 keeps a size, and one size may be −1.
+/// The same elements in another shape of the same rank: 0 keeps a size, and one size may be −1.
 package struct RankPreservingReshape: ArrayLayer {
   package var targetShape: [Int] = []
 
@@ -31,7 +31,7 @@ package struct RankPreservingReshape: ArrayLayer {
   }
 }
 
-/// The first input's elements with the second input's shape.
+/// The first input's elements in the second input's shape.
 package struct ReshapeLike: ArrayLayer, ParameterlessLayer {
   package static let inputCount = 2...2
 
@@ -43,7 +43,7 @@ package struct ReshapeLike: ArrayLayer, ParameterlessLayer {
   }
 }
 
-/// Flattens to two axes: the axes before `axis`, and the others.
+/// Flattens to two axes: the axes before `axis`, and the rest.
 package struct FlattenTo2D: ArrayLayer {
   /// Negative values count from the end.
   package var axis = 0
@@ -54,7 +54,7 @@ package struct FlattenTo2D: ArrayLayer {
 
   package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     let shape = try arrayInput(inputs)
-    // The position after the last axis is valid, too.
+    // The position after the last axis is also valid.
     let index =
       axis == shape.count ? axis : try ArrayShape.axis(axis, rank: shape.count)
     return [
@@ -65,7 +65,7 @@ package struct FlattenTo2D: ArrayLayer {
   }
 }
 
-/// Inserts axes of length 1 at these positions of the output.
+/// Inserts axes of length 1 at these axes of the output.
 package struct ExpandDims: ArrayLayer {
   package static let minimumRank = 0
 
@@ -88,7 +88,7 @@ package struct ExpandDims: ArrayLayer {
   }
 }
 
-/// Removes these axes of length 1, or all of them.
+/// Removes the given axes of length 1, or all of them.
 package struct Squeeze: ArrayLayer {
   /// Negative values count from the end.
   package var axes: [Int] = []
@@ -116,7 +116,7 @@ package struct Squeeze: ArrayLayer {
 }
 
 extension ArrayShape {
-  /// `target` with its −1 replaced to match the number of elements of `shape`.
+  /// `target` with −1 replaced to match the number of elements of `shape`.
   static func reshaped(_ shape: [Int], to target: [Int], _ field: String) throws -> [Int] {
     let count = try checkedProduct(shape, limit: Limits.tensorElements)
     let open = target.indices.filter { target[$0] == -1 }

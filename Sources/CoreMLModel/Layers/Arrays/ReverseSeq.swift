@@ -1,12 +1,12 @@
 import TensorCore
 
-/// Reverses the first elements along an axis, with a separate number for each batch item in the
-/// second input, `[B]`.
+/// Reverses the first elements along an axis; the second input, `[B]`, holds their number for each
+/// batch item.
 package struct ReverseSeq: ArrayLayer {
   package static let inputCount = 2...2
   package static let minimumRank = 2
 
-  /// Must come before `sequenceAxis`; negative values count from the end, for both.
+  /// Must come before `sequenceAxis`; negative values of both count from the end.
   package var batchAxis = 0
   package var sequenceAxis = 0
 

@@ -1,6 +1,6 @@
 import TensorCore
 
-/// What becomes of an element and what is scattered onto it.
+/// How an element and the update scattered onto it are combined.
 package enum ScatterMode: Int, Sendable, CaseIterable {
   case update = 0
   case add = 1
@@ -16,7 +16,7 @@ package enum ScatterMode: Int, Sendable, CaseIterable {
 package struct Scatter: ArrayLayer {
   package static let inputCount = 3...3
 
-  /// May count from the end.
+  /// Negative values count from the end.
   package var axis = 0
   package var mode = ScatterMode.update
 
@@ -56,12 +56,12 @@ package struct ScatterND: ArrayLayer {
   }
 }
 
-/// The first input, in which element (…, k, …), for each k = second input (…, i, …), is combined
-/// with element (…, i, …) of the third, one after the other.
+/// Combines element (…, k, …) of the first input, for each k = second input (…, i, …), with element
+/// (…, i, …) of the third, one after the other.
 package struct ScatterAlongAxis: ArrayLayer {
   package static let inputCount = 3...3
 
-  /// May count from the end.
+  /// Negative values count from the end.
   package var axis = 0
   package var mode = ScatterMode.update
 
@@ -83,8 +83,8 @@ package struct ScatterAlongAxis: ArrayLayer {
 }
 
 extension LayerParameters {
-  /// Throws if the third input does not have the shape that the others imply; the rank of a single
-  /// element is ignored.
+  /// Throws if the third input does not have the shape that the others imply; the rank of a scalar
+  /// is ignored.
   fileprivate func requireUpdates(_ inputs: [[Int]], _ shape: [Int]) throws {
     let isScalar = (inputs[2] + shape).allSatisfy { $0 == 1 }
     try require(

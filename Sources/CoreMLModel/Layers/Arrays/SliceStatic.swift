@@ -1,6 +1,6 @@
 import TensorCore
 
-/// Elements `start`, `start + step`, … of an axis.
+/// The elements `start`, `start + step`, … along an axis.
 package struct AxisRange: Sendable, Equatable {
   package var start: Int
   package var step: Int
@@ -10,7 +10,7 @@ package struct AxisRange: Sendable, Equatable {
     (self.start, self.step, self.count) = (start, step, count)
   }
 
-  /// The elements of an axis in numpy's slice `[begin:end:stride]`, of which there may be none.
+  /// The elements of NumPy's slice `[begin:end:stride]` along an axis, which may be empty.
   package init(begin: Int?, end: Int?, stride: Int, length: Int) throws {
     try require(stride != 0 && stride != .min, "a stride of \(stride)", field: "strides")
     func bounded(_ position: Int) -> Int {
@@ -27,15 +27,15 @@ package struct AxisRange: Sendable, Equatable {
   }
 }
 
-/// A part of the input along each axis, as in numpy's slices.
+/// A slice of the input along each axis, as in NumPy.
 package struct SliceStatic: ArrayLayer {
   /// Negative values count from the end.
   package var beginIds: [Int] = []
-  /// Where true, the part starts at the start of the axis (at its end for a negative stride).
+  /// Where true, the slice begins at the start of the axis (at its end for a negative stride).
   package var beginMasks: [Bool] = []
-  /// The first index after the part; negative values count from the end.
+  /// The first index after the slice; negative values count from the end.
   package var endIds: [Int] = []
-  /// Where true, the part extends to the end of the axis.
+  /// Where true, the slice extends to the end of the axis.
   package var endMasks: [Bool] = []
   /// May be negative.
   package var strides: [Int] = []
@@ -68,7 +68,7 @@ package struct SliceStatic: ArrayLayer {
     return ranges
   }
 
-  /// The lengths of the axes that the result has; it may be empty.
+  /// The lengths of the output's axes, which may be 0.
   package func lengths(_ shape: [Int]) throws -> [Int] {
     let ranges = try bounds(shape)
     return ranges.indices.filter { squeezeMasks.isEmpty || !squeezeMasks[$0] }
@@ -107,7 +107,7 @@ package struct SliceStatic: ArrayLayer {
   }
 }
 
-/// Reverses the input along the axes that are set.
+/// Reverses the input along the flagged axes.
 package struct Reverse: ArrayLayer {
   /// One flag per axis.
   package var reverseDim: [Bool] = []
@@ -125,7 +125,7 @@ package struct Reverse: ArrayLayer {
   }
 }
 
-/// Overlapping windows of an axis, as two axes: the windows and the elements of each.
+/// Overlapping windows along an axis, as two axes: the windows and their elements.
 package struct SlidingWindows: ArrayLayer {
   /// Negative values count from the end.
   package var axis = 0

@@ -1,7 +1,7 @@
 import TensorCore
 
-/// Axis `i` of the output is axis `axes[i]` of the input. Axes of length 1 in front of an input of
-/// more axes stay where they are, as those of an image.
+/// Axis `i` of the output is axis `axes[i]` of the input. Extra leading axes of length 1 in the
+/// input, such as those of an image, stay in place.
 package struct Transpose: ArrayLayer {
   package var axes: [Int] = []
 
