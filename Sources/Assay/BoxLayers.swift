@@ -2,13 +2,13 @@ import CoreMLModel
 import Detection
 import TensorCore
 
-/// The layers that decode boxes. A part's numbers are `[numbers, boxes]` in the channels and rows,
-/// so that a slice of the channels is a number of all boxes.
+/// The layers that decode boxes. Attributes of boxes are blobs of shape `[attributes, boxes]`, with
+/// the attributes as channels, so that a slice of the channels is one attribute of all boxes.
 struct BoxLayers {
   static let confidence = "raw_confidence"
   static let coordinates = "raw_coordinates"
 
-  /// Blobs with a row for each box: four numbers and the scores of the classes.
+  /// Blobs with one row per box: the four coordinates, and the scores of the classes.
   struct Rows {
     var coordinates: String
     var confidence: String
@@ -20,7 +20,7 @@ struct BoxLayers {
   private let size: ImageFeatureType
   private let blobs: [String: Tensor]
   private var names: NamePool
-  /// Whether blobs may have any rank, and outputs have that of their declaration.
+  /// Whether blobs have their exact rank; outputs then need the rank that their declaration states.
   private let isExact: Bool
 
   init(_ network: NeuralNetwork, size: ImageFeatureType, blobs: [String: Tensor]) {
@@ -80,7 +80,7 @@ struct BoxLayers {
     return add(unary, blob)
   }
 
-  /// Centers and sizes for the sides of boxes, left, top, right and bottom.
+  /// Converts `[left, top, right, bottom]` to `[2 × center, 2 × size]`.
   private mutating func centers(_ sides: String) -> String {
     let (start, end) = (slice(sides, 0..<2), slice(sides, 2..<4))
     let center = add(Activation(.linear(alpha: 0.5, beta: 0)), add(Add(), start, end))
@@ -88,7 +88,7 @@ struct BoxLayers {
     return add(Concat(), center, extent)
   }
 
-  /// The boxes of a decoding.
+  /// The rows of all boxes of a decoding.
   mutating func rows(
     _ decoding: BoxDecoding, labels: Int?, views: [DetectorOutput]
   ) throws -> Rows {
@@ -110,7 +110,7 @@ struct BoxLayers {
     }
   }
 
-  /// `[numbers, boxes, 1]` and what it takes to make rows.
+  /// Converts attributes of `count` boxes, as channels, to one row per box.
   private mutating func row(_ blob: String, _ numbers: Int, _ count: Int) -> String {
     permute(reshape(blob, [numbers, count, 1]), [0, 2, 1, 3])
   }
@@ -186,7 +186,7 @@ struct BoxLayers {
       count: count * plane, classes: classes)
   }
 
-  /// The output's rows, `[N, numbers]` for the user, as `[numbers, N, 1]`.
+  /// The output's rows, which the user sees as `[N, numbers]`, as `[numbers, N, 1]`.
   private mutating func numbers(
     _ name: String, _ view: DetectorOutput, count: Int
   ) throws -> String {
@@ -275,7 +275,7 @@ struct BoxLayers {
       classes: classes)
   }
 
-  /// DetectionOutput's rows: the score where the row's class is the column's, 0 elsewhere.
+  /// DetectionOutput's rows. A row's score goes to the column of its class; other columns are 0.
   private mutating func rows(
     _ output: DetectorOutput, _ rows: DetectionRows, classes: Int
   ) throws -> Rows {

@@ -19,7 +19,7 @@ public struct Comparison: Sendable {
     public var tolerances = Tolerances()
     /// The number of best classes to compare; nil for none.
     public var top: Int?
-    /// The same for outputs with class scores, if `top` is nil.
+    /// The number of classes to compare in outputs with class scores, if `top` is nil.
     public var topOfScores: Int?
     /// A file with expected inner blobs.
     public var layers: String?
@@ -30,7 +30,7 @@ public struct Comparison: Sendable {
     /// Whether the differences of the outputs are kept.
     package var keepsDifferences = false
 
-    /// The outputs, within the tolerance of 32-bit weights.
+    /// Options to compare outputs within the tolerance of 32-bit weights.
     public init(_ predictor: Predictor.Options = Predictor.Options()) { self.predictor = predictor }
 
     /// An option of the prediction.
@@ -42,7 +42,7 @@ public struct Comparison: Sendable {
     }
   }
 
-  /// In the order of the expected arrays.
+  /// The outputs, in the order of the expected arrays.
   public let outputs: [OutputComparison]
   /// Outputs without an expected value.
   public let unexpected: [String]
@@ -50,11 +50,11 @@ public struct Comparison: Sendable {
   public let blobs: BlobComparison?
   /// The source of each output's difference, if requested.
   public let verdicts: [String: ReferenceVerdict]
-  /// What each layer adds to the error, where that was asked for.
+  /// What each layer adds to the error, if requested.
   package private(set) var layerErrors: LayerErrors?
   /// The outputs that are images and were compared with images of the same size.
   public var images: [ImageDifference] = []
-  /// What each output is more than expected, where the shapes match and that was asked for.
+  /// Actual minus expected values of each output, if requested and the shapes match.
   package var differences = ArraySet([])
 
   /// Whether every output and blob is within its tolerance.
@@ -62,7 +62,7 @@ public struct Comparison: Sendable {
     outputs.allSatisfy(\.agrees) && (blobs?.blobs.allSatisfy(\.agrees) ?? true)
   }
 
-  /// Whether numbers of an output differ, and not only an image of it.
+  /// Whether values of an output differ, rather than the pixels of an image.
   package var canBeDiagnosed: Bool {
     images.isEmpty && outputs.contains { !$0.agrees && $0.metrics != nil }
   }
@@ -146,7 +146,7 @@ public struct Comparison: Sendable {
       differences: options.differences(of: pairs))
   }
 
-  /// Arrays that belong together.
+  /// An actual array and the expected one that belongs to it.
   struct Pair {
     let name: String
     let actual: Tensor
@@ -159,8 +159,8 @@ public struct Comparison: Sendable {
     }
 
     /// - Parameters:
-    ///   - isImage: whether one of them is the image of a file; the other is compared as such a
-    ///     file would have it.
+    ///   - isImage: whether one of them is an image from a file; the other is then rounded and
+    ///     clipped as in such a file.
     ///   - isScores: whether they are scores of classes.
     func compared(_ options: Options, isImage: Bool, isScores: Bool = false) -> OutputComparison {
       OutputComparison(
@@ -176,7 +176,7 @@ public struct Comparison: Sendable {
     }
   }
 
-  /// The outputs of a prediction against what was expected of it.
+  /// Compares the outputs of a prediction with their expected values.
   package static func compare(
     _ prediction: Prediction, expected: ArraySet, file: String, options: Options,
     states: Set<String>
@@ -222,7 +222,7 @@ public struct Comparison: Sendable {
     )
   }
 
-  /// The arrays of a file by the blobs that they are of; they are named by a blob or by a layer.
+  /// The arrays of a file by blob; each is named after a blob or a layer.
   private static func expectedBlobs(
     _ path: String, of model: Model
   ) throws -> (file: String, blobs: [(name: String, value: Tensor)]) {
@@ -254,7 +254,7 @@ public struct Comparison: Sendable {
 }
 
 extension Predictor {
-  /// The outputs with what recurrent layers pass on to the next prediction.
+  /// The outputs that carry the state of recurrent layers to the next prediction.
   package var stateOutputs: Set<String> {
     let optional = inputs.map(\.name).filter { name in
       name.hasSuffix("_in") && inputs.contains { $0.name == name && $0.type?.isOptional == true }
@@ -264,7 +264,7 @@ extension Predictor {
 }
 
 extension Comparison.Options {
-  /// The options with each tolerance for the output that its name means.
+  /// The options with the names in the tolerances replaced by those of the model's outputs.
   package func named(for model: Model) -> Self {
     var result = self
     result.tolerances.relative = tolerances.relative.renamingKeys { model.feature(meantBy: $0) }

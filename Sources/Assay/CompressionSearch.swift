@@ -154,7 +154,7 @@ extension CompressionSearch {
       points: points, chosen: chosen)
   }
 
-  /// All layers in half precision, and in codes of each number of bits, without a search.
+  /// Measures all layers in half precision, and as codes of each width, without a search.
   package func variants() throws -> [CompressionPoint] {
     try precisions.compactMap { precision in
       var rules = options.rules
@@ -184,7 +184,7 @@ extension CompressionSearch {
     }
   }
 
-  /// Steps after `position` that are still possible, one by one, up to a maximum number of tries.
+  /// Tries further steps after `position` one by one, up to a maximum number of tries.
   private func furthered(
     _ steps: CompressionSteps, from position: Int, _ point: CompressionPoint
   ) throws -> ([Int], CompressionPoint) {
@@ -317,7 +317,7 @@ extension CompressionSearch {
     return point
   }
 
-  /// Such as `1 × float16, 3 × 8 bits`.
+  /// A label such as `1 × float16, 3 × 8 bits`.
   private static func label(_ storages: [(name: String, bits: Int)]) -> String {
     Dictionary(grouping: storages, by: \.bits).sorted { $0.key > $1.key }
       .map { "\($1.count) × \($1[0].name)" }.joined(separator: ", ")

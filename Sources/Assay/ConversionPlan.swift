@@ -5,15 +5,15 @@ import TensorCore
 
 /// What each layer becomes in a conversion, including layers that cannot be converted.
 public struct ConversionPlan: Sendable {
-  /// In the order of the network.
+  /// The entries, in the order of the network.
   package let entries: [PlanEntry]
   /// The result of the conversion; nil if it fails, or if it needs missing weights.
   public let result: ConversionResult?
   /// The reason for the failure; nil if it succeeds.
   public let error: ModelError?
 
-  /// Rules for the layers that cannot be converted, which `--custom-layers` takes from a file: each
-  /// makes a custom layer of the built-in class of that name, or of a class to write.
+  /// Rules for the layers that cannot be converted, for `--custom-layers`. Each makes a custom
+  /// layer of the built-in class of that name, or of a class yet to be written.
   package var rules: [JSONValue] {
     var seen: Set<String> = []
     return refusals.map { Self.rule(for: $0.entry, $0.refusal) }.filter {
@@ -21,12 +21,12 @@ public struct ConversionPlan: Sendable {
     }
   }
 
-  /// Classes of layers, or functions, with the built-in classes that they may be.
+  /// Classes of layers, or functions, with the built-in classes that may implement them.
   package var similarClasses: [(name: String, classes: [String])] {
     var result: [(name: String, classes: [String])] = []
     let classes = builtInCustomLayers.map { $0.className }
     for (entry, refusal) in refusals {
-      // Without a rule others of its class convert.
+      // Layers without a rule are left out, since others of their class convert.
       guard let rule = UnsupportedLayers.rule(in: refusal.error) else { continue }
       let name = Self.name(of: entry, rule)
       if result.contains(where: { $0.name == name }) { continue }
@@ -37,7 +37,7 @@ public struct ConversionPlan: Sendable {
     return result
   }
 
-  /// What to do about single layers, other than to make them custom layers.
+  /// Remedies for single layers other than making them custom layers.
   package var remedies: [String] {
     refusals.compactMap { entry, refusal in
       guard let hint = refusal.error.hint, !hint.contains("\(setting: "customLayers")"),
@@ -51,18 +51,18 @@ public struct ConversionPlan: Sendable {
     rule?["activation"]?.string ?? rule?["function"]?.string ?? entry.layerClass
   }
 
-  /// Those that a custom layer remedies: what an option or another file remedies needs none.
+  /// The refusals that a custom layer remedies, and not an option or another file.
   private var refusals: [(entry: PlanEntry, refusal: LayerRefusal)] {
     entries.compactMap { entry in
       entry.refusal.flatMap { $0.isOpen || $0.error.code == .mismatch ? nil : (entry, $0) }
     }
   }
 
-  /// The built-in class that computes the function's formula, or else the one of the same name,
-  /// whatever its case and its underlines.
+  /// The built-in class that computes the function's formula, or else the one with the same name,
+  /// ignoring case and underscores.
   private static func fitting(_ name: String, _ refusal: LayerRefusal) -> String? {
     if let formula = UnsupportedLayers.formula(in: refusal.error) {
-      // A product may have its factors in any order.
+      // Factors of a product commute.
       func factors(_ expression: String) -> [String] {
         expression.split(separator: " * ").map(String.init).sorted()
       }
@@ -84,7 +84,7 @@ public struct ConversionPlan: Sendable {
     var rule = UnsupportedLayers.rule(in: refusal.error) ?? JSONObject()
     if rule.names.isEmpty {
       rule["class"] = .string(entry.layerClass)
-      // Others of its class convert.
+      // Other layers of its class can be converted.
       rule["name"] = .string(entry.layer)
     }
     let named = name(of: entry, rule)
@@ -111,7 +111,7 @@ public struct ConversionPlan: Sendable {
     }
   }
 
-  /// `my_layer` as `MyLayer`.
+  /// A class name for a layer's: `MyLayer` for `my_layer`.
   private static func className(_ name: String) -> String {
     let words = name.split { !$0.isLetter && !$0.isNumber }
     let text = words.map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()

@@ -5,7 +5,7 @@ import LayerTemplates
 extension Model {
   /// The classes of the model's custom layers, with their shapes as far as known.
   ///
-  /// - Parameter customLayers: the classes that compute the shapes of their outputs.
+  /// - Parameter customLayers: the classes that compute output shapes.
   package func customLayerClasses(
     _ customLayers: CustomLayerRegistry = CustomLayerRegistry()
   ) -> [LayerClass] {

@@ -1,5 +1,5 @@
-// The library is used by one import: it shows what is public of these, and to this package, whose
-// command imports nothing else, all of them.
+// One import is enough for the library: these modules' public declarations are visible to its
+// users, and their package declarations to this package's command.
 @_exported import ByteFormats
 @_exported import CaffeImport
 @_exported import CustomLayers
@@ -17,7 +17,7 @@
 @_exported import TensorCore
 @_exported import Verification
 
-// The document's layers are not among them, since `NetworkBuilder` has layers of the same names.
+// The layers of the document are excluded, since `NetworkBuilder` has layers of the same names.
 @_exported import struct CoreMLModel.ArrayFeatureType
 @_exported import struct CoreMLModel.FeatureDescription
 @_exported import struct CoreMLModel.FeatureType

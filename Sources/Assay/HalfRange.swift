@@ -3,11 +3,11 @@ import ModelPrediction
 import TensorCore
 
 extension Model {
-  /// From this magnitude on, a number becomes infinite in half precision.
+  /// Numbers of at least this magnitude become infinite in half precision.
   private static let halfLimit: Float = 65520
 
-  /// The layers that take or give a value beyond half precision when the model runs on the inputs, in
-  /// the order of the network.
+  /// The layers with input or output values beyond half precision when the model runs on the
+  /// inputs, in the order of the network.
   ///
   /// - Parameter words: inputs as on a command line.
   package func layersBeyondHalf(

@@ -11,7 +11,7 @@ package struct ImageDetection {
   package struct Result: Sendable {
     /// Boxes in pixels of the image file, clipped to the image; best first.
     package var objects: [DetectedObject]
-    /// The same in pixels of `image`.
+    /// The same objects in pixels of `image`.
     package var rotatedObjects: [DetectedObject]
     /// The image, rotated if requested; nil if the input was an array.
     package var image: Image?
@@ -34,11 +34,11 @@ package struct ImageDetection {
   private let settings: DetectorSettings
   private let labels: [String]?
   private let predictor: Predictor
-  /// Whether a candidate has only its best class, as Vision returns it.
+  /// Whether each candidate keeps only its best class, as in Vision.
   package var keepsBestClass = false
 
   /// - Parameters:
-  ///   - options: the user's options, by metadata keys without prefix.
+  ///   - options: the user's options, by metadata key without prefix.
   ///   - labels: names of the classes.
   package init(
     _ predictor: Predictor, mode: DetectionMode, options: [String: String] = [:],
@@ -53,13 +53,13 @@ package struct ImageDetection {
       metadata["assay.detect.type"] = SuppressedBoxes.type
       metadata["assay.detect.confidence"] = suppression.confidenceOutput
       metadata["assay.detect.coordinates"] = suppression.coordinatesOutput
-      // The model has its own.
+      // The pipeline has a threshold of its own.
       metadata["assay.detect.threshold"] = "0"
     }
     settings = DetectorSettings(metadata: metadata, options: options)
   }
 
-  /// Whether the model's metadata describe its boxes, or it ends with their suppression.
+  /// Whether the model's metadata describe its boxes, or it ends with non-maximum suppression.
   package static func isDescribed(in model: Model) -> Bool {
     model.suppression != nil
       || model.description?.metadata?.userDefined.keys.contains {
@@ -116,7 +116,7 @@ package struct ImageDetection {
     return result
   }
 
-  /// The image input, with the size in which the network receives it.
+  /// The image input and its size in the network.
   private func imageInput(
     _ values: [String: FeatureValue]
   ) throws -> (name: String, width: Int, height: Int, image: Image?)? {
@@ -142,7 +142,7 @@ package struct ImageDetection {
 }
 
 extension Model {
-  /// The suppression with which a pipeline ends.
+  /// The non-maximum suppression at the end of a pipeline.
   var suppression: NonMaximumSuppressionModel? {
     guard case .features(let model)? = type else { return pipelineModels.last?.suppression }
     return model.parameters as? NonMaximumSuppressionModel

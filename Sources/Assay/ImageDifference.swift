@@ -11,7 +11,7 @@ public struct ImageDifference: Sendable {
   private let actual: Tensor
   private let expected: Tensor
 
-  /// Nil if the arrays are not two images of one size.
+  /// Nil if the arrays are not two images of the same size.
   init?(_ name: String, actual: Tensor, expected: Tensor) {
     func shape(_ tensor: Tensor) -> [Int] { Array(tensor.shape.drop { $0 == 1 }) }
     let sizes = shape(expected)
@@ -23,9 +23,9 @@ public struct ImageDifference: Sendable {
     self.expected = expected.reshaped(whole)
   }
 
-  /// What was predicted.
+  /// The predicted image.
   package func actualImage() throws -> Image { try Self.image(actual) }
-  /// What was expected.
+  /// The expected image.
   package func expectedImage() throws -> Image { try Self.image(expected) }
 
   private static func image(_ values: Tensor) throws -> Image {
@@ -33,7 +33,7 @@ public struct ImageDifference: Sendable {
   }
 
   /// The absolute difference of each sample after rounding to 8 bits, scaled so that the largest
-  /// becomes 255, and that largest difference.
+  /// becomes 255; and that largest difference.
   public func amplified() throws -> (image: Image, largest: Int) {
     let (a, b) = (actual.elements, expected.elements)
     let differences = zip(a, b).map { abs(Int(UInt8(rounding: $0)) - Int(UInt8(rounding: $1))) }
@@ -45,7 +45,7 @@ public struct ImageDifference: Sendable {
 }
 
 extension PredictedOutput {
-  /// `[H, W, C]` of planes; anything else as it is.
+  /// Channels-first images as `[H, W, C]`; anything else unchanged.
   var channelsLast: Tensor {
     let shape = Array(value.shape.drop { $0 == 1 })
     guard case .array = kind, channels == .first, shape.count == 3 else { return value }
@@ -54,12 +54,12 @@ extension PredictedOutput {
 }
 
 extension Tensor {
-  /// The samples of an image as a file has them: rounded, and cut off at 0 and 255.
+  /// The samples as stored in an image file: rounded and clipped to 0…255.
   var asSamples: Tensor {
     Tensor(shape: shape, elements.map { $0.isFinite ? Float(UInt8(rounding: $0)) : $0 })
   }
 
-  /// `[H, W, 3]` of `[H, W, 1]`, if `other` is in color; otherwise as it is.
+  /// `[H, W, 1]` as `[H, W, 3]` if `other` is in color; otherwise unchanged.
   func colored(like other: Tensor) -> Tensor {
     guard shape.count == 3, shape[2] == 1, other.shape.last == 3 else { return self }
     return Tensor(shape: [shape[0], shape[1], 3], elements.flatMap { [$0, $0, $0] })

@@ -3,8 +3,8 @@ import CustomLayers
 import ImportSupport
 
 extension ModelSource {
-  /// Converts for these inputs, words of a command line: without image inputs in the options, inputs
-  /// that can be images are, if images are given for them.
+  /// Converts for these inputs, words of a command line: unless the options name image inputs,
+  /// array inputs that can be images become images if image files are given for them.
   package func convert(
     _ options: ConversionOptions, for words: [String], customLayers: CustomLayerRegistry
   ) throws -> ConversionResult {

@@ -40,8 +40,8 @@ package struct InputSource: Sendable {
   /// The values for the model's inputs.
   ///
   /// - Parameters:
-  ///   - images: the preparation of images; nil for what the model records.
-  ///   - hooks: receive what is suspicious in the files.
+  ///   - images: the preparation of images; nil for the preparation recorded in the model.
+  ///   - hooks: receive findings about suspicious values.
   package func read(
     for model: Model, images: ImageOptions? = nil, hooks: EngineHooks = EngineHooks()
   ) throws -> [String: FeatureValue] {
@@ -139,7 +139,7 @@ package struct InputSource: Sendable {
     }
   }
 
-  /// Whether an unrecognized file is a damaged image.
+  /// Whether an unrecognized file has the extension of an image, and may be a damaged one.
   static func hasNameOfImage(_ path: String) -> Bool {
     let end = path.split(separator: ".").last?.lowercased() ?? ""
     return [
@@ -150,7 +150,7 @@ package struct InputSource: Sendable {
 }
 
 extension FeatureDescription {
-  /// A number of the command line, or of the model, as the input's value.
+  /// A number from the command line or the model as the input's value.
   fileprivate func value(of number: Double) throws -> FeatureValue {
     switch type?.kind {
     case .double: return .double(number)
@@ -179,7 +179,7 @@ extension Model {
 }
 
 extension EngineHooks {
-  /// The same without a word about pixels: random ones need not be whole.
+  /// The hooks without findings about pixels, since random pixels need not be integers.
   var forRandomInputs: EngineHooks {
     guard let report = onFinding else { return self }
     var hooks = self

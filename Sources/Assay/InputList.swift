@@ -8,9 +8,9 @@ import TensorCore
 /// The predictions for the words of a command line, in their order.
 ///
 /// Words `NAME=FILE` form one prediction, as do as many files as the model has required inputs, if
-/// it has several. Otherwise each file is a separate prediction. A folder stands for its files and
-/// those of its subfolders in ascending order; `-` stands for the paths on the lines of a list,
-/// which are read one by one when needed.
+/// it has several. Otherwise each file is a separate prediction. A folder means its files and those
+/// of its subfolders in ascending order; `-` means the paths in a list, one per line, which are
+/// read one by one when needed.
 package struct InputList: Sequence, IteratorProtocol {
   /// The number of predictions; nil for a list.
   package let count: Int?
@@ -82,7 +82,7 @@ package struct InputList: Sequence, IteratorProtocol {
   package static func standardInput(for words: [String]) throws -> () -> String? {
     guard words.contains("-") else { return { nil } }
     var first = readLine()
-    // What is not UTF-8 has this character.
+    // Bytes that are not UTF-8 are decoded as this character.
     if let first, first.utf8.contains(0) || first.unicodeScalars.contains("\u{FFFD}") {
       throw ModelError(
         .usage, "it is not a list of paths", file: "standard input",
@@ -109,7 +109,7 @@ package struct InputList: Sequence, IteratorProtocol {
           continue
         }
         if line.isEmpty { continue }
-        // The list's own stream is not an input.
+        // `-` in a list is a file name, since the stream is the list itself.
         let path = line == "-" ? "./-" : line
         return named(
           InputSource(path),
@@ -130,7 +130,7 @@ package struct InputList: Sequence, IteratorProtocol {
       .map { path.utf8.distance(from: path.utf8.startIndex, to: $0) + 1 } ?? 0
   }
 
-  /// The single prediction that all words form, if they do.
+  /// The single prediction that all words form together; nil if they are separate predictions.
   private static func together(_ words: [String], for model: Model) throws -> InputSource? {
     let inputs = model.description?.input ?? []
     let names = inputs.map(\.name)
@@ -157,7 +157,7 @@ package struct InputList: Sequence, IteratorProtocol {
 
 /// Every `count`th element of a list, starting at `index`, without knowing the length of the list.
 package struct Shard: Sendable, Equatable {
-  /// From 0.
+  /// The index, from 0.
   package let index: Int
   package let count: Int
 
@@ -176,7 +176,7 @@ package struct Shard: Sendable, Equatable {
 
   package func contains(_ position: Int) -> Bool { position % count == index }
 
-  /// The number of its elements in a list of `total`.
+  /// The number of elements that the shard has of a list of `total`.
   package func size(of total: Int) -> Int { total > index ? (total - index - 1) / count + 1 : 0 }
 }
 
@@ -204,8 +204,8 @@ struct UniqueNames {
 }
 
 extension InputList {
-  /// The inputs for which words name images, by file names, or a folder with an image; nil for any
-  /// input.
+  /// The names of the inputs for which words name images or folders with images; a nil element
+  /// means any input.
   static func images(among words: [String]) -> Set<String?> {
     var inputs: Set<String?> = []
     for word in words {

@@ -18,12 +18,12 @@ public struct Inspection: Sendable {
     public let inputs: [String]
     /// The blobs that it writes.
     public let outputs: [String]
-    /// The fields of its parameters, without weights, with values of their types.
+    /// The fields of its parameters without weights, each with a value of its type.
     package let attributes: JSONObject
-    /// The values, in whatever form the document stores them.
+    /// The weights, in whatever form the document stores them.
     package let weights: [NamedWeights]
-    /// `[Seq, Batch, C, H, W]`, or the exact shape; nil if a custom layer's class or a flexible
-    /// size leaves it unknown.
+    /// The input shapes, `[Seq, Batch, C, H, W]` or exact; nil if a custom layer's class or a
+    /// flexible size leaves one unknown.
     public let inputShapes: [[Int]?]
     /// The output shapes, in the same form.
     public let outputShapes: [[Int]?]
@@ -43,7 +43,7 @@ public struct Inspection: Sendable {
     public let description: String
     /// The parameters in the order of their names, each value with its type.
     public let parameters: [(name: String, value: String)]
-    /// The same as values; null if unset.
+    /// The same parameters as JSON; null if unset.
     package let values: [(name: String, value: JSONValue)]
     /// The number of values in each weight.
     public let weightCounts: [Int]
@@ -53,18 +53,18 @@ public struct Inspection: Sendable {
     public let plugin: String?
   }
 
-  /// In the document's order.
+  /// The layers, in the document's order.
   public let layers: [Layer]
-  /// One for each custom layer.
+  /// One entry for each custom layer.
   public let customClasses: [CustomClass]
   /// The storage formats of the weights, such as `float32`, in ascending order.
   public let weightTypes: [String]
   /// The number of trainable parameters, if the source states it.
   public let trainableCount: Int?
 
-  /// The sum over the layers.
+  /// The number of parameters in all layers.
   public var parameterCount: Int { layers.reduce(0) { $0 + $1.parameterCount } }
-  /// The sum over the layers.
+  /// The multiply-adds of all layers.
   public var multiplyAdds: Int { layers.reduce(0) { $0 + $1.multiplyAdds } }
 
   /// The contents of `model`; `customLayers` compute the shapes of their outputs.
@@ -156,7 +156,7 @@ private struct Parts {
         name: location + layer.name,
         type: custom?.className ?? layer.parameters?.typeName ?? "unknown",
         inputs: layer.input, outputs: layer.output,
-        // A custom layer's own are those of its class.
+        // A custom layer's parameters are listed with its class.
         attributes: custom == nil ? attributes : JSONObject(),
         weights: weights,
         inputShapes: inputs, outputShapes: outputs,
@@ -181,7 +181,7 @@ extension Model {
   /// The oldest systems that load a model of its version; nil if the version is unknown.
   public var oldestSystem: String? { SpecificationVersion.oldestSystem(specificationVersion) }
 
-  /// The blobs' shapes, sequences as long as the source framework takes them.
+  /// The blobs' shapes, with sequences of the length that the source framework uses.
   func inferredBlobShapes(
     _ customLayers: CustomLayerRegistry = CustomLayerRegistry()
   ) -> [String: [Int]] {

@@ -5,17 +5,17 @@ import ModelTransforms
 import TensorCore
 import Verification
 
-/// What each part of a network adds to the error of its blob. A part begins at the blobs before it
-/// whose values are known; on these it is run by itself.
+/// The error that each part of a network adds to its blob. A part starts at the nearest known blobs
+/// before it, and is run alone on their values.
 package struct LayerErrors: Sendable {
   /// The errors of each known blob. Blobs whose part cannot be run alone are missing.
   package private(set) var metrics: [String: ErrorMetrics] = [:]
-  /// The largest absolute error of each, relative to its largest value.
+  /// The largest absolute error of each blob, relative to its largest value.
   package var own: [String: Double] { metrics.mapValues(\.relativeToLargest) }
 
   /// - Parameters:
   ///   - known: blobs with their expected values, in the source framework's layout.
-  ///   - inputs: of the network.
+  ///   - inputs: the inputs of the network.
   package init(
     _ model: Model, known: [String: Tensor], inputs: [String: FeatureValue],
     options: Predictor.Options
@@ -43,7 +43,7 @@ package struct LayerErrors: Sendable {
     }
   }
 
-  /// The nearest known blobs, and inputs of the network, from which `blob` is computed.
+  /// The nearest known blobs and network inputs from which `blob` is computed.
   private static func beginning(
     of blob: String, _ writers: [String: NeuralNetworkLayer], _ known: [String: Tensor]
   ) -> Set<String> {
@@ -63,7 +63,7 @@ package struct LayerErrors: Sendable {
 }
 
 extension Model {
-  /// The network between blobs, whose arrays keep the source framework's layout.
+  /// The network between these blobs; their arrays keep the source framework's layout.
   fileprivate func part(
     from inputs: [String], to output: String, shapes: [String: [Int]]
   ) throws -> Model {

@@ -4,9 +4,9 @@ import TensorCore
 
 /// The errors and warnings for a model.
 public struct ModelCheck: Sendable {
-  /// The reasons for which Core ML would reject the model, in file order.
+  /// The reasons why Core ML would reject the model, in file order.
   public let errors: [ModelError]
-  /// What is legal, but probably a mistake.
+  /// Parts that are legal, but probably mistakes.
   public let warnings: [ModelError]
 
   /// Reads the `.mlmodel` at `path`; a file of another format is one error.
@@ -16,7 +16,7 @@ public struct ModelCheck: Sendable {
     try self.init(path) { try Model(uncheckedContentsOf: path) }
   }
 
-  /// Checks what `read` makes of the file at `path`; a file of another format is one error.
+  /// Checks the model that `read` returns; a file of another format is one error.
   package init(_ path: String, _ read: () throws -> Model) throws {
     do { self.init(try read()) } catch let error as ModelError
       where [.malformed, .unsupported, .limitExceeded].contains(error.code)
@@ -41,7 +41,7 @@ public struct ModelCheck: Sendable {
   /// Checks a document.
   public init(_ model: Model) {
     let (errors, warnings) = model.findings()
-    // Warnings about a layer whose parameters are wrong mean nothing.
+    // Warnings about layers with invalid parameters are meaningless.
     let wrong = Set(errors.compactMap(\.layer))
     self.init(
       errors: errors,

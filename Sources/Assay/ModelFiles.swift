@@ -19,8 +19,8 @@ package struct ModelFiles: Sendable, Equatable {
   /// Precondition: there is at least one word.
   package init(from words: inout ArraySlice<String>) { self.init(&words, besideModels: false) }
 
-  /// The same if another model may follow; nil, without consuming a word, if the first is not a
-  /// model.
+  /// Like `init(from:)` if another model may follow; nil, without consuming a word, if the first is
+  /// not a model.
   ///
   /// - Throws: if the first is a file that cannot be read.
   package init?(fromModels words: inout ArraySlice<String>) throws {
@@ -46,7 +46,7 @@ package struct ModelFiles: Sendable, Equatable {
     self.init(path, weights: second)
   }
 
-  /// The start of a word for random weights, before their seed, in place of a weights file.
+  /// The prefix, before a seed, of a word that requests random weights instead of a weights file.
   package static let random = "random:"
 
   private static func file(_ path: String) -> SourceFile? {

@@ -9,7 +9,7 @@ import TensorCore
 
 /// A file with a network, detected from its content.
 public enum ModelSource: Sendable {
-  /// A Core ML document, whatever is wrong with it.
+  /// A Core ML document, valid or not.
   case coreML(Model)
   /// A network of Keras, with or without its weights.
   case keras(KerasSource)
@@ -33,8 +33,8 @@ public enum ModelSource: Sendable {
   }
 
   /// Reads the file at `path`; `weights` is the weights file of an architecture. Caffe's two files
-  /// may be in either order. The architecture may be a function of a Python file that builds the
-  /// network, `model.py:build_model(width=32)`, whose file imports `sources`.
+  /// may be in either order. The architecture may be a function that builds the network, such as
+  /// `model.py:build_model(width=32)`, in a Python file that imports `sources`.
   public init(contentsOf path: String, weights: String? = nil, sources: [String] = []) throws {
     if KerasSource.isModelFunction(path) {
       self = .keras(try KerasSource.load(path, weights: weights, sources: sources))
@@ -64,7 +64,7 @@ public enum ModelSource: Sendable {
     try network?.recordingFramework() ?? .coreML
   }
 
-  /// Of a source network's files, which Caffe takes in either order, the one that holds its weights.
+  /// The file with the weights; Caffe's two files may come in either order.
   package func weightsFile(_ path: String, _ weights: String?) -> String {
     if let network, network.path != path { return path }
     return weights ?? path
@@ -87,8 +87,8 @@ public enum ModelSource: Sendable {
         .map { Model.remedy(forType: $0) } ?? "use it with `assay run` or `assay inspect`")
   }
 
-  /// The Core ML model with `missingWeights` for all that has none: one whose weights have been taken
-  /// out. Nil of a source network.
+  /// The Core ML model, with removed weights replaced by `missingWeights`. Nil for a source
+  /// network.
   package func document(
     missingWeights: MissingWeights?
   ) throws -> (model: Model, lacksWeights: Bool)? {
@@ -121,7 +121,7 @@ public enum ModelSource: Sendable {
   /// - Parameters:
   ///   - customLayers: what a plug-in or the program has registered.
   ///   - function: the function of an ML Program; nil for its default.
-  ///   - onWarning: gets what the command would warn of, a line each.
+  ///   - onWarning: receives each line that the command would print as a warning.
   /// - Throws: the errors of `convert`, for example if the weights of an architecture are missing.
   public func weightedModel(
     customLayers: CustomLayerRegistry = CustomLayerRegistry(), function: String? = nil,

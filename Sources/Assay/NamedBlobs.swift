@@ -4,9 +4,8 @@ import ModelTransforms
 import TensorCore
 
 extension Model {
-  /// The blob for a user's name: a blob, including an input after its preprocessing, or the first
-  /// output of a layer (the activation's, if the layer has its own activation). Nil if neither
-  /// exists.
+  /// The blob for a user's name: a blob, including a preprocessed input, or the first output of a
+  /// layer, after its activation if it has one. Nil if neither exists.
   package func blob(named name: String) -> String? {
     let layers = neuralNetwork?.layers ?? []
     if layers.contains(where: { $0.output.contains(name) }) { return name }
@@ -26,7 +25,7 @@ extension Model {
       ?? FeatureNames.output.meant(by: name, among: outputs ?? []) ?? name
   }
 
-  /// What the layers of a network or the operations of a program compute, in their order.
+  /// The blobs that a network's layers or a program's operations compute, in order.
   package var blobNames: [String] {
     guard case .mlProgram(let program)? = type else {
       return neuralNetwork?.layers.flatMap(\.output) ?? []

@@ -1,15 +1,15 @@
 /// Decides by measurement whether many predictions are faster one after the other, each on all
 /// threads, or at the same time, each on one thread.
 ///
-/// Some of the first predictions are made one way, some the other way; then the choice stands.
-/// The first of each kind are not counted, because they touch new memory.
+/// The first predictions are run in one way, the next in the other; then the choice is final. The
+/// first of each kind are not counted, because they touch new memory.
 struct PredictionPace {
   private let threads: Int
   private var singles: [Double] = []
   private var concurrent: [Double] = []
   private var choice: Bool?
 
-  /// Predictions of each kind per thread that are not counted, and that are.
+  /// The uncounted and the counted predictions of each kind, per thread.
   private static let warmup = 1
   private static let measured = 2
 
@@ -18,18 +18,18 @@ struct PredictionPace {
     if threads == 1 { choice = false }
   }
 
-  /// Whether the next predictions should run at the same time.
+  /// Whether the next predictions should run concurrently.
   var isConcurrent: Bool { choice ?? (singles.count >= Self.warmup + Self.measured) }
 
-  /// A prediction on all threads took so long.
+  /// Adds the duration of a prediction that used all threads.
   mutating func addSingle(_ seconds: Double) {
     guard choice == nil else { return }
     singles.append(seconds)
-    // So many only if predictions at the same time fail.
+    // There are this many only if concurrent predictions fail.
     if singles.count > (Self.warmup + Self.measured) * (threads + 1) { choice = false }
   }
 
-  /// A prediction on one thread, beside those on the others, took so long.
+  /// Adds the duration of a prediction on one thread, while the other threads ran others.
   mutating func addConcurrent(_ seconds: Double) {
     guard choice == nil else { return }
     concurrent.append(seconds)

@@ -2,15 +2,15 @@ import CoreMLModel
 import Programs
 import Reports
 
-/// The functions of an ML Program as a report shows them: inputs, outputs, and all operations except
-/// constants. Operations of inner blocks come before the operation itself.
+/// The functions of an ML Program as a report shows them: inputs, outputs, and all operations
+/// except constants. Operations of inner blocks come before the operation itself.
 package struct ProgramGraph {
   package private(set) var parts: [NetworkGraph.Part] = []
   package private(set) var operations: [ReportedLayer] = []
 
   private let program: MILProgram
   private let text: ProgramText
-  /// Whether the values of the weights are looked at.
+  /// Whether the values of the weights are read.
   private let hasValues: Bool
   private var constants: [String: MILValue] = [:]
   private var types: [String: String] = [:]
@@ -97,7 +97,7 @@ package struct ProgramGraph {
 }
 
 extension NetworkGraph.Node {
-  /// - Parameter index: of the layer among all layers.
+  /// - Parameter index: the layer's index among all layers.
   package init(_ layer: ReportedLayer, at index: Int, isCustom: Bool = false) {
     self.init(name: layer.name, kind: isCustom ? .custom : .layer, type: layer.type)
     (shape, self.layer, weights) = (layer.shape, index, layer.weights.map(\.text))

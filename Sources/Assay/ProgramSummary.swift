@@ -7,7 +7,7 @@ package struct ProgramSummary: Sendable {
     package var name: String
     /// The operation set, such as `CoreML7`.
     package var opset: String
-    /// Names and types.
+    /// The names and types of inputs and outputs.
     package var inputs: [(name: String, type: String)]
     package var outputs: [(name: String, type: String)]
     /// Each kind of operation except constants, most frequent first.

@@ -47,7 +47,7 @@ package final class ReadAhead: @unchecked Sendable {
   private let predictor: Predictor?
   private let sources = DispatchQueue(label: "assay.list")
   private let readers = DispatchQueue(label: "assay.read", attributes: .concurrent)
-  /// Predictions at the same time.
+  /// The concurrent predictions.
   private let turns: DispatchSemaphore
   private let predictsAhead = Atomic(false)
   private var pace: PredictionPace
@@ -56,7 +56,7 @@ package final class ReadAhead: @unchecked Sendable {
 
   /// - Parameters:
   ///   - predictor: predicts what `prediction` returns.
-  ///   - depth: by default, as many as keep all cores busy.
+  ///   - depth: the default keeps all cores busy.
   package init(
     _ list: InputList, _ reader: InputReader, predictor: Predictor? = nil, depth: Int? = nil
   ) {
@@ -105,7 +105,7 @@ package final class ReadAhead: @unchecked Sendable {
     let wanted = pace.isConcurrent && predictor?.isReadyForOneThread == true
     let isNew = predictsAhead.exchange(wanted, ordering: .relaxed) != wanted
     guard wanted, isNew else { return }
-    // Those that were read before.
+    // The items that have already been read.
     for offset in slots.indices {
       let slot = slots[(position + offset) % slots.count]
       slot.isReady.wait()

@@ -8,10 +8,10 @@ import TensorCore
 import Verification
 
 extension ModelSource {
-  /// Converts to a model with the interface of `model`, to compare the two: its names, its images with
-  /// what it does to their pixels, and its classes. What `options` say is left as it is.
+  /// Converts to a model with the interface of `model`, so that both can be compared: its names,
+  /// its images with their preprocessing, and its classes. Settings in `options` take precedence.
   ///
-  /// Features belong together by name, and the rest by position.
+  /// Features are matched by name, and the rest by position.
   package func convert(
     _ options: ConversionOptions, like model: Model, customLayers: CustomLayerRegistry
   ) throws -> ConversionResult {
@@ -74,17 +74,17 @@ extension ModelSource {
   }
 }
 
-/// What a model does to the pixels of an image before the layers of its source.
+/// The preprocessing of an image's pixels before the layers of its source.
 private struct PixelPreparation {
   private let type: ImageFeatureType
   private let name: String
   private var scaler = NeuralNetworkImageScaler()
   private var mean: [Float] = []
-  /// What layers do to each color after that, in the network's order: factors and summands.
+  /// The scales and biases that layers then apply to each color, in the network's order.
   private var layers: [(scale: Double, bias: Double)] = []
 
-  /// - Parameter plain: the source's own conversion with the array `ownName`, whose first layers are no
-  ///   preprocessing.
+  /// - Parameter plain: a conversion of the source with the array `ownName`, whose first layers are
+  ///   not preprocessing.
   init(
     of name: String, _ type: ImageFeatureType, in model: Model, beyond ownName: String,
     in plain: Model,
@@ -130,7 +130,7 @@ private struct PixelPreparation {
     var deviations = layers.map { scale / $0.scale }
     if layers.count == biases.count {
       let all = zip(layers, deviations).map { $0.bias * $1 }
-      // What was measured has an error of single precision.
+      // Measured values have the error of single precision.
       if zip(all, biases).contains(where: { abs($0 - $1) > 1e-5 * max(1, abs($1)) }) {
         biases = all
       }
@@ -151,7 +151,7 @@ private struct PixelPreparation {
 }
 
 extension Model {
-  /// The blobs of the layers at the start that multiply or shift what `input` has, one after the other.
+  /// The blobs of consecutive layers at the start that scale or shift `input`.
   func affineBlobs(after input: String) -> [String] {
     let layers = neuralNetwork?.layers ?? []
     let constants = Set(layers.filter(\.input.isEmpty).flatMap(\.output))
@@ -175,7 +175,7 @@ extension Model {
     return blobs
   }
 
-  /// The factor and the summand of each element of `blob`, which layers make of `input` alone.
+  /// The scale and bias of each element of `blob` as a function of `input`, its only variable.
   fileprivate func response(
     of blob: String, to input: String, _ engine: CompileOptions
   ) throws -> [(scale: Double, bias: Double)] {
@@ -195,7 +195,7 @@ extension Model {
 }
 
 extension Model {
-  /// What a step does to a pixel, such as `pixel / 127.5 − 1`; nil if it says nothing.
+  /// A formula such as `pixel / 127.5 − 1` for a step; nil if the step is empty.
   package func preprocessingText(_ step: NeuralNetworkPreprocessing) -> String? {
     if case .meanImage(let mean)? = step.preprocessor {
       return "pixel − mean image of \(mean.meanImage.count) values"

@@ -18,7 +18,7 @@ package struct Timings: Sendable {
   /// The median.
   package var median: Double { (sorted[(count - 1) / 2] + sorted[count / 2]) / 2 }
 
-  /// The shortest time that at least `share` of all do not exceed (nearest rank).
+  /// The shortest time not exceeded by at least `share` of all (nearest rank).
   package func percentile(_ share: Double) -> Double { sorted.nearestRank(share) }
 }
 

@@ -6,8 +6,8 @@ import ModelPrediction
 import TensorCore
 
 extension Model {
-  /// A pipeline of this detector, with the decoding of its boxes as layers, and non-maximum
-  /// suppression: its outputs are those that Vision makes `VNRecognizedObjectObservation` of.
+  /// A pipeline of this detector with layers that decode its boxes, and non-maximum suppression.
+  /// Vision turns its outputs into `VNRecognizedObjectObservation`s.
   ///
   /// - Throws: `.mismatch` if the metadata do not describe the boxes, `.unsupported` if their
   ///   decoding is not a fixed computation of the outputs.
@@ -26,7 +26,7 @@ extension Model {
     var options = Predictor.Options()
     options.engine.customLayers = customLayers
     let predictor = try Predictor(model: self, options: options)
-    // Their shapes, and the values of those that are constant.
+    // The shapes of all blobs, and the values of constant ones.
     let blobs = try predictor.outputBlobs(predictor.randomBlobs(seed: 1))
     let settings = DetectorSettings(metadata: description.metadata?.userDefined ?? [:])
     let detector = try Detector(

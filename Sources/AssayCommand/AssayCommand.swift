@@ -53,7 +53,7 @@ enum Main {
     }
   }
 
-  /// - Parameter files: receives the file beside the model.
+  /// - Parameter files: receives the options file beside the model.
   private static func parsed(
     _ arguments: [String], _ files: inout [OptionsFile]
   ) throws -> any ParsableCommand {
@@ -76,8 +76,8 @@ enum Main {
     return try parse()
   }
 
-  /// The command that the first argument names, parsed alone: with all others, that takes several
-  /// milliseconds more. Help and mistakes are reported by the parser of all.
+  /// The command that the first argument names, parsed alone, which saves the several milliseconds
+  /// of parsing all commands. The parser for all commands reports help and mistakes.
   private static func parsed(_ arguments: [String]) throws -> any ParsableCommand {
     let named = AssayCommand.configuration.subcommands.first {
       $0.configuration.commandName == arguments.first && $0.configuration.subcommands.isEmpty
@@ -90,7 +90,7 @@ enum Main {
     return try AssayCommand.parseAsRoot(arguments)
   }
 
-  /// The message about a misspelled option, which the parser reports only if no argument is missing.
+  /// The message about a misspelled option; the parser reports it only if no argument is missing.
   private static func unknownOption(in arguments: [String], _ message: String) -> String? {
     guard message.hasPrefix("Error: Missing expected argument") else { return nil }
     for count in 1...2 {
@@ -103,7 +103,7 @@ enum Main {
     return nil
   }
 
-  /// - Throws: `.usage` with the nearest name, if the first argument, or a word after `help`, is not
+  /// - Throws: `.usage` with the nearest name if the first argument, or a word after `help`, is not
   ///   a command.
   private static func checkNames(_ arguments: [String]) throws {
     var commands = AssayCommand.configuration.subcommands

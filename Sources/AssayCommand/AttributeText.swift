@@ -6,7 +6,7 @@ enum AttributeText {
     fragments(attributes).map { $0.replacing(" ", with: "\u{A0}") }.joined(separator: ", ")
   }
 
-  /// Names and values.
+  /// The fields' names and values.
   static func fields(_ attributes: JSONObject) -> [(label: String, text: String)] {
     fragments(attributes).map { field in
       let parts = field.split(separator: " ", maxSplits: 1).map(String.init)
@@ -70,7 +70,7 @@ enum AttributeText {
     }
   }
 
-  /// The first of many values.
+  /// The items as text, truncated after the first 16.
   private static func list(_ items: [String], _ separator: String) -> String {
     items.prefix(16).joined(separator: separator) + (items.count > 16 ? "\(separator)…" : "")
   }

@@ -56,7 +56,7 @@ struct AveragePrecisionText {
     return "worst images\n" + TextTable(["", "", ""], indent: 2, rows: rows).text
   }
 
-  /// The boxes as COCO results, with the image and category numbers of the ground truth.
+  /// The detected boxes in COCO's format, with the image and category numbers of the ground truth.
   var results: JSONText {
     evaluation.found.json {
       [

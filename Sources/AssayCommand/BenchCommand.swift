@@ -83,7 +83,7 @@ struct BenchCommand: SourceCommand {
     var reader = ModelReader(source, options.engine.customLayers, global, inputs: inputs)
     reader.function = engine.program.function
     reader.missingWeights = .random(RandomWeights(seed: engine.seed))
-    // Not while time is measured.
+    // Not during the measurement; see below.
     reader.warnsOfWeights = false
     let files = ModelFiles(model, weights: weights)
     try require(
@@ -127,7 +127,7 @@ struct BenchCommand: SourceCommand {
         try clock.measure { _ = try other.predict(blobs) }.milliseconds
       }.min()
     }
-    // Reads the whole file, which must not count as memory of the runs.
+    // This reads the whole file, which must not count as memory of the runs.
     if !global.quiet {
       Console.warnOfWeights(document.model, file: document.isSource ? weights ?? model : model)
     }
@@ -137,7 +137,7 @@ struct BenchCommand: SourceCommand {
     report.hasRandomWeights = document.lacksWeights
     report.warmup = warmup
     if let earlier { report.compare(with: earlier) }
-    // Measuring the machine would prolong a measurement that only reports its runs.
+    // Measuring the machine's peak would prolong a measurement that reports only runs.
     if !json || timesSteps { report.measurePeak() }
     let table = StepTable(records: shortest, peak: report.peak?.all)
     if json {

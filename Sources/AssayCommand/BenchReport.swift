@@ -1,10 +1,10 @@
-/// What `bench` reports about a measurement.
+/// The report of `bench` about a measurement.
 struct BenchReport {
   private let network: CompiledNetwork
   private let timings: Timings
   private let load: Duration
   private let first: Duration
-  /// The time at which all runs were done.
+  /// The peak memory after all runs.
   private let peakMemory: Int
   private let filePages: Int?
   /// The inputs; nil for random values.
@@ -12,7 +12,7 @@ struct BenchReport {
   var inputShapes: [(name: String, shape: [Int])] = []
   var seed: UInt64 = 0
   var hasRandomWeights = false
-  /// The shortest time with subnormal numbers taken for zero, in milliseconds; nil if there are none.
+  /// The shortest time with subnormals flushed to zero, in milliseconds; nil without subnormals.
   var flushed: Double?
   var warmup = 0
   /// The peak operations per second of one thread and of all threads.
@@ -78,7 +78,7 @@ struct BenchReport {
 
   var text: String { rows.map { $0.label.padded(to: 10) + $0.text + "\n" }.joined() }
 
-  /// Names and values.
+  /// The names and values in the report.
   var rows: [(label: String, text: String)] {
     func time(_ name: String, _ milliseconds: Double, _ remark: String = "") -> (String, String) {
       (name, fixedText(milliseconds, decimals: 3).leftPadded(to: 11) + " ms" + remark)

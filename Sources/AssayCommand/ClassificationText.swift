@@ -1,6 +1,6 @@
 /// The text for the evaluation of a classifier.
 struct ClassificationText {
-  /// Only this many classes or confusions are listed; the rest is counted.
+  /// The number of classes or confusions that are listed; the rest is only counted.
   private static let lineCount = 20
 
   private let result: Classification
@@ -43,7 +43,7 @@ struct ClassificationText {
     ]
   }
 
-  /// The same with confusions and classes.
+  /// The summary with confusions and classes.
   var text: String { summary + confusionText + classText }
 
   private var confusionText: String {
@@ -68,7 +68,7 @@ struct ClassificationText {
     let present = result.classes.indices.filter {
       result.support($0) > 0 || result.predictions($0) > 0
     }
-    // All in order, or those with the lowest recall.
+    // All classes in order, or those with the lowest recall.
     let shown =
       present.count <= Self.lineCount
       ? present

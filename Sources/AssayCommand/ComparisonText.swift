@@ -1,4 +1,4 @@
-/// What `diff` prints.
+/// The output of `diff`.
 struct ComparisonText {
   let comparison: Comparison
   /// Whether it compares two models, whose outputs may differ in name.
@@ -106,8 +106,8 @@ struct ComparisonText {
   }
 
   /// - Parameters:
-  ///   - diagnosis: what `--diagnose` found.
-  ///   - halfPrecision: what was found of half precision.
+  ///   - diagnosis: the findings of `--diagnose`.
+  ///   - halfPrecision: the findings about half precision.
   func json(_ diagnosis: JSONText? = nil, halfPrecision: JSONText? = nil) -> JSONText {
     .versioned([
       "matches": comparison.matches, "outputs": comparison.outputs.map(outputJSON),

@@ -1,4 +1,4 @@
-/// A shell's completion script: the parser's, and what it lacks.
+/// A shell's completion script: the parser's, with additions.
 enum CompletionScript {
   static func completed(_ script: String) -> String {
     let names = AssayCommand.configuration.subcommands
@@ -21,7 +21,7 @@ enum CompletionScript {
       )
       .replacing("'*:subcommands:'", with: "'*:subcommands:(\(names))'")
       .replacing("complete -c 'assay' -f\n", with: fish)
-    // In fish, values get the option's description, unless an empty one follows after a tab.
+    // Fish shows the option's description for each value unless a tab and an empty one follow it.
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
       guard let start = line.firstRange(of: "-rfka '"), line.hasSuffix("'") else { return line }
       let values = line[start.upperBound...].dropLast().split(separator: " ")

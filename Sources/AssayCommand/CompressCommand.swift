@@ -132,7 +132,7 @@ struct CompressCommand: SourceCommand {
     try inFile(destination) {
       let model = try text.model.storingFunctionInterface()
       var isPrinted = false
-      // Before a file takes its name; a package has it already.
+      // Called before a file gets its final name, but after a package is written.
       func printErrors(of written: Model) throws {
         text.layers = try text.layers.measured(in: written, against: base)
         isPrinted = true
@@ -162,7 +162,7 @@ struct CompressCommand: SourceCommand {
     return CompressionText(compressed, from: document, folds: [], layers: weights)
   }
 
-  /// How much the outputs change on the given inputs.
+  /// The change of the outputs on the given inputs.
   private func change(
     _ document: Model, _ compressed: Model, _ compile: CompileOptions
   ) throws -> ComparisonSummary {
@@ -191,7 +191,7 @@ struct CompressCommand: SourceCommand {
     engine.prediction(compile, search.layout, try images.options(for: document))
   }
 
-  /// Restarts if requested.
+  /// A new progress line on each access.
   private var progress: Progress {
     Progress("assay compress", enabled: !global.quiet && !Progress.isDisturbed(by: json))
   }
@@ -225,7 +225,7 @@ struct CompressCommand: SourceCommand {
     }
   }
 
-  /// Writes the page, with all precisions side by side if there was no search.
+  /// Writes the report, with all precisions side by side unless there was a search.
   private func write(
     _ report: String, _ text: inout CompressionText, of document: Model, _ compile: CompileOptions
   ) throws {

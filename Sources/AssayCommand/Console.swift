@@ -3,22 +3,22 @@ import Synchronization
 
 /// The two output streams. Results go to standard output, everything else to standard error.
 enum Console {
-  /// Text of a result, of one or several lines.
+  /// Writes text of a result, one or more lines.
   static func write(_ text: String) {
     write(text.escapingControls(keepingLines: true), to: STDOUT_FILENO)
   }
 
-  /// A line of a result.
+  /// Writes one line of a result.
   static func print(_ line: String) { write(line + "\n") }
 
-  /// A result in one of its two forms.
+  /// Writes a result in one of its two forms.
   static func write(
     _ text: @autoclosure () -> String, orJSON json: @autoclosure () -> JSONText, _ isJSON: Bool
   ) {
     if isJSON { print(json().text) } else { write(text()) }
   }
 
-  /// A line in addition to the result.
+  /// Writes a line in addition to the result, to standard error.
   static func note(_ line: String) {
     write(line.escapingControls(keepingLines: true) + "\n", to: STDERR_FILENO)
   }
@@ -52,7 +52,7 @@ enum Console {
     write(styled("warning:", .yellow) + " " + escaped(message) + "\n", to: STDERR_FILENO)
   }
 
-  /// Warns of the first findings of `check` about a model.
+  /// Warns of the first findings of a model's `check`.
   static func warn(of findings: [ModelError], file: String) {
     let shown = 5
     for finding in findings.prefix(shown) { warn(finding.inFile(file).description) }
@@ -108,7 +108,7 @@ enum Console {
 
   nonisolated(unsafe) static var colors = ColorOutput.auto
 
-  /// Nothing on a dumb terminal, in a pipe or with `NO_COLOR`.
+  /// The styled text; unstyled on a dumb terminal, in a pipe or with `NO_COLOR`.
   static func styled(_ text: String, _ style: Style) -> String {
     let isRefused = getenv("NO_COLOR").map { $0.pointee != 0 } ?? false
     let isTerminal = isatty(STDERR_FILENO) == 1 && !Terminal.isDumb && !isRefused
@@ -116,8 +116,8 @@ enum Console {
     return "\u{1B}[\(style.rawValue)m\(text)\u{1B}[0m"
   }
 
-  /// If a result cannot be written, the process ends with an error; if its reader has closed the
-  /// pipe, with the signal for that.
+  /// Writes all text. If a result cannot be written, the process exits with an error; if the reader
+  /// has closed the pipe, it ends by the corresponding signal.
   private static func write(_ text: String, to descriptor: Int32) {
     do {
       try OutputHandle.write(text, to: descriptor)

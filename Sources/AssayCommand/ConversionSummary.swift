@@ -4,7 +4,7 @@ struct ConversionSummary {
   /// The files that were read.
   let files: [String]
   let customLayers: CustomLayerRegistry
-  /// The file's model, unless it is ONNX.
+  /// The written model, unless it is ONNX.
   var written: Model?
   /// The result of `--check` on these inputs.
   var check: (comparison: Comparison, inputs: [String])?
@@ -66,7 +66,7 @@ struct ConversionSummary {
     }
   }
 
-  /// `agrees: largest error 1e-09, same 5 best classes`.
+  /// A verdict such as `agrees: largest error 1e-09, same 5 best classes`.
   static func verdict(_ comparison: Comparison) -> String {
     let largest = comparison.outputs.compactMap { $0.metrics?.largestAbsoluteError }.max() ?? 0
     var text = comparison.matches ? "agrees" : "differs"

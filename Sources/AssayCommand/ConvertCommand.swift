@@ -80,11 +80,11 @@ struct ConvertCommand: SourceCommand {
     try inFile(model) { try convert(to: destination) }
   }
 
-  /// The file to write: that of `-o`, or one with the name of the model that does not exist yet.
+  /// The file to write: the one from `-o`, or a new one named after the model.
   private func destination() throws -> String {
     if let output { return output }
     let isProgram = program.isGiven || !dryRun && !ModelFiles(model).isSource
-    // A function's file has its name before a colon.
+    // The name of a model function's file precedes the colon.
     let name = model.firstRange(of: ".py:").map { model[..<$0.lowerBound] + ".py" } ?? model
     return try ModelOutput.standard(for: name, isProgram: isProgram, mayExist: dryRun)
   }
@@ -176,7 +176,7 @@ struct ConvertCommand: SourceCommand {
     if result.isSource, Console.hasReader {
       Console.note(String(summary.text(width: Terminal.errorWidth).dropLast()))
     }
-    // Nobody named the file.
+    // The user did not choose the file name.
     Console.wrote(path, always: output == nil)
     try report.write(model) { page in
       page.add(result.model, customLayers: summary.customLayers)

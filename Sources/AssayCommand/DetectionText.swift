@@ -47,6 +47,6 @@ struct DetectionText {
 
   static func numbers(_ box: Box) -> [Double] { [box.left, box.top, box.width, box.height] }
 
-  /// In COCO's format.
+  /// The box in COCO's format.
   static func box(_ box: Box) -> JSONText { numbers(box).json { $0.json(digits: 9) } }
 }

@@ -1,11 +1,11 @@
-/// Why outputs differ, in `diff`: at the end, a line with the cause and one with its remedy.
+/// The text of `diff` about why outputs differ; its last lines are the cause and its remedy.
 struct DiagnosisText {
   let diagnosis: Diagnosis
-  /// Whether nobody asked for it, so that it was a short one.
+  /// Whether it was not requested, and therefore limited in time.
   var isLimited = false
 
   func text() -> String {
-    // Causes with the same effect, such as two names of one way to resize, are one explanation.
+    // Causes with the same effect, such as two names for one way to resize, are one explanation.
     let explanations = diagnosis.explanations.reduce(into: [Diagnosis.Finding]()) { kept, next in
       if !kept.contains(where: { isSame($0, next) }) { kept.append(next) }
     }

@@ -163,7 +163,7 @@ struct DiffCommand: SourceCommand {
       if diagnoses ?? (!isHalf && comparison.canBeDiagnosed), !comparison.matches {
         do {
           var trials = try inFile(files.path) { try options(for: document, compile) }
-          // What trials compute is no finding about the model.
+          // Findings about the values of trials do not concern the model.
           trials.engine.hooks.onFinding = nil
           diagnosis = try inFile(files.path) {
             try Diagnosis(
@@ -218,7 +218,7 @@ struct DiffCommand: SourceCommand {
     }
     var reader = reader
     reader.inputs = Array(words)
-    // A source network gets the interface of the model that it is compared with.
+    // A source network gets the interface of the model on the other side of the comparison.
     let model = try other.isSource ? nil : reader.read(other, refusing: [])
     reader.interface = model?.model
     let first = try reader.read(files, refusing: [])
@@ -262,7 +262,7 @@ struct DiffCommand: SourceCommand {
     if !comparison.matches || proof?.finding != nil { throw ExitCode(1) }
   }
 
-  /// The proof of a model whose source network is the first one.
+  /// The proof of `second`, if `first` is its source network.
   private func proof(
     of second: ModelReader.Document, from first: ModelReader.Document,
     renamed: [String: String], _ words: [String], _ compile: CompileOptions
@@ -355,7 +355,7 @@ struct DiffCommand: SourceCommand {
           ? ": black, because nothing differs" : ": white is a difference of \(largest) of 255"))
   }
 
-  /// - Parameter inputs: none for two files of arrays.
+  /// - Parameter inputs: empty for two files of arrays.
   func writeReport(
     _ actual: String, against expected: String, inputs: some Sequence<String>,
     fill: (inout Report) throws -> Void

@@ -1,14 +1,14 @@
-/// `--color-output` of the version before; now `NO_COLOR` alone turns colors off.
+/// The values of the previous version's `--color-output`; only `NO_COLOR` turns colors off now.
 enum ColorOutput: String, ExpressibleByArgument { case auto, always, never }
 
-/// Words of the command line under their names in the version before, which stay for one version.
+/// Options of the previous version and their current names; the old ones work for one more version.
 enum EarlierSpellings {
   private struct Spelling: Sendable {
     let earlier: String
     let current: String
-    /// The command; nil for all.
+    /// The command that has the option; nil for all commands.
     var command: String?
-    /// The current value for the earlier one; nil if there is none.
+    /// The current value for an earlier one; nil for an option without a value.
     var value: @Sendable (String) -> String? = { $0 }
   }
 
@@ -66,7 +66,7 @@ enum EarlierSpellings {
     Spelling(earlier: "--swift", current: "--weight-files=format=swift", command: "inspect"),
   ]
 
-  /// `LAYER=VALUE` or `LAYER:N=VALUE` as `LAYER.FIELD=VALUE` or `LAYER.FIELD:N=VALUE`.
+  /// `LAYER=VALUE` or `LAYER:N=VALUE` rewritten as `LAYER.FIELD=VALUE` or `LAYER.FIELD:N=VALUE`.
   private static func field(_ field: String, of text: String) -> String {
     guard let equals = text.firstIndex(of: "=") else { return text }
     var layer = text[..<equals]
@@ -90,8 +90,8 @@ enum EarlierSpellings {
       let word = arguments[index]
       index += 1
       let name = word.prefix { $0 != "=" }
-      // The function that builds the network stands before its weights, the seed of random ones in
-      // their place.
+      // A function that builds the network precedes its weights; a seed for random weights replaces
+      // them.
       if ["--model-source", "--random-weights"].contains(name) {
         let isJoined = name.count < word.count
         guard isJoined || index < end else {
@@ -107,7 +107,7 @@ enum EarlierSpellings {
         index += isJoined ? 0 : 1
         continue
       }
-      // The inputs of these need no option.
+      // These commands take their inputs without an option.
       if ["--input", "--inputs"].contains(name), ["run", "diff", "eval"].contains(command) {
         if name.count < word.count { words.append(String(word.dropFirst(name.count + 1))) }
         continue

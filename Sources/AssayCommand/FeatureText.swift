@@ -11,7 +11,7 @@ struct FeatureText {
     return typeText + (layout ?? "") + optional + description
   }
 
-  /// `image 224×224 RGB`, `array 3×10 float32`.
+  /// A type such as `image 224×224 RGB` or `array 3×10 float32`.
   var typeText: String {
     switch feature.type?.kind {
     case .int64: return "int64"

@@ -1,6 +1,6 @@
-/// What `diff --precision float16` prints of the layers.
+/// The output of `diff --precision float16` about layers.
 struct HalfPrecisionText {
-  /// More layers than this are not listed.
+  /// The largest number of layers that are listed.
   private static let layerCount = 10
 
   let study: HalfPrecisionStudy
@@ -9,7 +9,7 @@ struct HalfPrecisionText {
     "in half precision, compared with single precision:\n" + outputsText + layersText + keptText
   }
 
-  /// The worst input of each output.
+  /// For each output, the comparison on the input with the largest error.
   private var worst: [OutputComparison] {
     study.outputs.joined().reduce(into: []) { worst, output in
       func error(_ output: OutputComparison) -> Double {

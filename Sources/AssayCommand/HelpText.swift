@@ -1,4 +1,4 @@
-/// What `-h`, `--help` and `assay help` print: the usual options of a command, or all of them.
+/// The output of `-h`, `--help` and `assay help`: the usual options of a command, or all of them.
 struct HelpText {
   let text: String
 
@@ -64,6 +64,6 @@ struct HelpText {
 }
 
 extension ArgumentVisibility {
-  /// That of options that `-h` leaves out.
+  /// The visibility of options that `-h` omits.
   static let advanced: ArgumentVisibility = ProgramArguments.all.contains("-h") ? .hidden : .default
 }

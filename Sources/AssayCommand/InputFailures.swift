@@ -1,9 +1,9 @@
-/// Inputs that could not be predicted; the others continue.
+/// Counts and reports inputs whose prediction failed; the other inputs continue.
 struct InputFailures {
   let json: Bool
   private var count = 0
   private var hints: Set<String> = []
-  /// How often each mistake was made, as the error without its numbers, and the first of them.
+  /// The errors of each kind, by the message without its numbers: their number, and the first.
   private var kinds: [String: (count: Int, first: ModelError)] = [:]
 
   init(json: Bool) { self.json = json }
@@ -13,7 +13,7 @@ struct InputFailures {
     guard let error = error as? ModelError else { return false }
     switch error.code {
     case .mismatch, .limitExceeded, .missingFile: return true
-    // The error of the input's file, or of the model, which is the same for all.
+    // If the input could be read, the error is the model's and the same for all inputs.
     case .malformed, .unsupported:
       if case .failure = item.values { return true } else { return false }
     case .usage, .cannotCreate, .cannotWrite, .outOfMemory, .timedOut, .internal: return false
@@ -29,7 +29,7 @@ struct InputFailures {
       Console.print(JSONText.versioned(["input": source.name, "error": error.description]).text)
       return
     }
-    // Errors of single files differ; the same one for all of them is said once, and counted.
+    // Errors of single files differ; an error that repeats is reported once, and counted.
     if error.code == .mismatch {
       let kind = error.message.filter { !$0.isNumber }
       kinds[kind, default: (0, error)].count += 1

@@ -1,4 +1,4 @@
-/// Processes many inputs, with progress: a failure is reported by name, and the others continue.
+/// Processes many inputs, with progress; failures are reported, and the other inputs continue.
 struct InputLoop {
   let title: String
   let quiet: Bool
@@ -15,7 +15,7 @@ struct InputLoop {
 
   /// - Parameters:
   ///   - body: receives an input, its values, and its index.
-  ///   - show: receives the result; if it fails, it would fail for all others, too.
+  ///   - show: receives the result; its failure ends the loop, since it would fail for all others.
   mutating func run<Result>(
     _ list: InputList, _ reader: InputReader,
     _ body: (InputSource, [String: FeatureValue], Int) throws -> Result,
@@ -26,7 +26,7 @@ struct InputLoop {
     }
   }
 
-  /// Predicts each input, several at the same time if that is faster.
+  /// Predicts each input, several concurrently if that is faster.
   ///
   /// - Parameter body: receives an input, its values, their prediction, and its index.
   mutating func run<Result>(

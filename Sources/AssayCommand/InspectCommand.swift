@@ -76,7 +76,7 @@ struct InspectCommand: SourceCommand {
     var reader = ModelReader(source, registry, global)
     reader.precision = weightPrecision.precision
     reader.rules = .allow
-    // `check` reads all weights.
+    // `check` reads all weights; `inspect` does not.
     reader.warnsOfWeights = false
     reader.function = program.function
     if exportWeights == nil {
@@ -108,11 +108,11 @@ struct InspectCommand: SourceCommand {
     Console.write(text.text(), orJSON: text.json, json)
   }
 
-  /// The option's value if it is given without one.
+  /// The value of `--plan` if none is given.
   private static let wholePlan = "final"
 
-  /// The arguments with a value for every `--plan`: the parser does not support options with an
-  /// optional value.
+  /// The arguments with a value for every `--plan`, since the parser does not support options with
+  /// an optional value.
   static func completed(_ arguments: [String]) -> [String] {
     guard arguments.first == configuration.commandName else { return arguments }
     let end = arguments.firstIndex(of: "--") ?? arguments.count

@@ -1,4 +1,4 @@
-/// The output of `inspect --json`: `docs/json.md` describes it.
+/// The output of `inspect --json`, described in `docs/json.md`.
 extension InspectionText {
   var json: JSONText {
     func features(_ features: [FeatureDescription]?) -> JSONText {

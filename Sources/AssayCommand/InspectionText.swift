@@ -71,7 +71,7 @@ struct InspectionText {
   private func modelRows() -> [(String, String)] {
     var rows = [("type", model.typeName), ("specification version", versionText)]
     if model.isUpdatable { rows.append(("updatable", "yes")) }
-    // Those of an ML Program are in its last operation.
+    // An ML Program has its class labels in its last operation.
     let isClassifier = model.description?.predictedFeatureName.isEmpty == false
     let program = isClassifier ? try? model.programNetwork()?.model : nil
     if let labels = model.classLabels ?? program?.classLabels {
@@ -97,7 +97,7 @@ struct InspectionText {
     }
   }
 
-  /// Without the source's axes: a feature's are shown with it, those of inner blobs are for `diff`.
+  /// Metadata without source layouts: features show theirs, and those of inner blobs serve `diff`.
   private var shownMetadata: [(String, String)] {
     Self.metadataRows(model).filter { !$0.0.hasPrefix(SourceLayout.blobKey) }
   }
@@ -142,7 +142,7 @@ struct InspectionText {
     return "\(input) → \(output)"
   }
 
-  /// Channels last, as in most sources: `400×400×64`, `10`.
+  /// The shape with channels last, as in most sources: `400×400×64`, `10`.
   static func shapeText(_ shape: [Int]?) -> String {
     guard let shape else { return "?" }
     guard shape.count == 5 else { return "[\(shape.map(String.init).joined(separator: ", "))]" }

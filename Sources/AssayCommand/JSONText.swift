@@ -1,8 +1,8 @@
-/// JSON on one line, in insertion order. Numbers that JSON cannot represent are the strings
+/// JSON on one line, in insertion order. Numbers that JSON cannot represent become the strings
 /// `"NaN"`, `"Infinity"` and `"-Infinity"`.
 indirect enum JSONText: ExpressibleByDictionaryLiteral {
   case null
-  /// A member with this value is left out.
+  /// Marks a member to omit.
   case absent
   case bool(Bool)
   case int(Int)
@@ -13,7 +13,7 @@ indirect enum JSONText: ExpressibleByDictionaryLiteral {
   case string(String)
   case array([JSONText])
   case members([(String, JSONText)])
-  /// The value as it was read.
+  /// A value as it was read.
   case value(JSONValue)
 
   /// The version of the formats in `docs/json.md`.
@@ -23,10 +23,10 @@ indirect enum JSONText: ExpressibleByDictionaryLiteral {
     self = .members(members.map { ($0, $1.json) })
   }
 
-  /// An object with the version at its end: one line of a command's output.
+  /// An object with the version as its last member: one line of a command's output.
   static func versioned(_ object: JSONText) -> JSONText { object + ["version": version] }
 
-  /// The members of two objects.
+  /// Concatenates the members of two objects.
   static func + (first: JSONText, second: JSONText) -> JSONText {
     guard case .members(let a) = first, case .members(let b) = second else { return first }
     return .members(a + b)

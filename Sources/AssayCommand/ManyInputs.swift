@@ -8,7 +8,7 @@ struct ManyInputs {
   private let result: Result
   let loop: InputLoop
 
-  /// The inputs of `words` if there are several, or if several outputs are expected; otherwise nil.
+  /// The inputs of `words` if there are several, or if outputs of several are expected; else nil.
   static func list(_ words: [String], for model: Model, expected: String?) throws -> InputList? {
     let list = try InputList(
       words, for: model, namesFiles: true, line: InputList.standardInput(for: words))

@@ -1,6 +1,6 @@
 /// The output of `diff` for two models.
 struct ModelDifferenceText {
-  /// Only this many lines of a kind are printed; the rest is counted.
+  /// The number of lines of each kind that are printed; the rest is only counted.
   private static let lineCount = 100
 
   let comparison: ModelComparison
@@ -94,7 +94,7 @@ struct ModelDifferenceText {
 
   /// - Parameters:
   ///   - failed: inputs that failed.
-  ///   - proof: the proof of the second model, if the first is its source.
+  ///   - proof: the proof of the second model, if the first is its source network.
   func json(failed: JSONText? = nil, proof: Proof? = nil) -> JSONText {
     .versioned([
       "matches": comparison.matches, "compared": comparison.comparedCount,

@@ -1,4 +1,4 @@
-/// The file to which a command writes a model.
+/// The file to which a command writes its model.
 enum ModelOutput {
   private static let extensions = [".mlmodel", ".mlpackage", ".onnx"]
 
@@ -22,9 +22,9 @@ enum ModelOutput {
           ? ", an .mlpackage (an ML Program) or an .onnx" : " or an .mlpackage (an ML Program)"))
   }
 
-  /// The name of the model with another extension, in the current folder.
+  /// The file name of the model with the new extension, in the current folder.
   ///
-  /// - Throws: `.cannotCreate` if there is such a file.
+  /// - Throws: `.cannotCreate` if the file exists.
   static func standard(for model: String, isProgram: Bool, mayExist: Bool) throws -> String {
     try require(
       model != "-" || mayExist, .usage, "a model from standard input has no name",

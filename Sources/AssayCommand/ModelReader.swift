@@ -13,12 +13,12 @@ struct ModelReader {
   var missingWeights: MissingWeights?
   /// The function of an ML Program; nil for its default.
   var function: String?
-  /// What `--labels` is for.
+  /// The meaning of `--labels`.
   var labels = LabelUse.model
 
   /// The detector that a conversion describes in the model's metadata.
   var detector: DetectorArguments?
-  /// Whether the labels are those of boxes even without `--detect`.
+  /// Whether labels name the classes of boxes even without `--detect`.
   var describesBoxes = false
   /// Whether a GRU's reset gate may apply after the product.
   var resetsAfter = false
@@ -26,7 +26,7 @@ struct ModelReader {
   enum LabelUse {
     /// The classes of a source network; an error for a Core ML model.
     case model
-    /// The same, or names for the results of a Core ML model.
+    /// The classes of a source network, or names for the results of a Core ML model.
     case conversion
     /// Names for results.
     case display
@@ -36,14 +36,14 @@ struct ModelReader {
   var takesInvalid = false
   /// Whether to warn immediately about weights of a Core ML model that are NaN or infinite.
   var warnsOfWeights = true
-  /// The model whose interface a source network gets; nil for its own.
+  /// The model whose interface a source network gets; nil to keep the network's.
   var interface: Model?
   /// The inputs for the model, as words of the command line.
   var inputs: [String]
   var onVisit: (@Sendable (String) -> Void)?
   /// Receives the progress of a conversion.
   var progress: Progress?
-  /// Receives the plan of a conversion, as far as it goes, and returns its result.
+  /// Receives the plan of a conversion, even an incomplete one, and returns its result.
   var onPlan: ((ConversionPlan) throws -> ConversionResult)?
   let quiet: Bool
 
@@ -59,18 +59,18 @@ struct ModelReader {
   struct Document {
     var model: Model
     let isSource: Bool
-    /// Whether its weights are replacements.
+    /// Whether its weights are random or zero replacements.
     let lacksWeights: Bool
-    /// What each layer of the source network became.
+    /// The result of each layer of the source network.
     var plan: [PlanEntry] = []
     /// The source network and its conversion.
     var origin: ProofOrigin?
     var notes: [String] = []
   }
 
-  /// - Parameter given: options without a meaning for a Core ML model; nil for all conversion
+  /// - Parameter given: options that do not apply to a Core ML model; nil for all conversion
   ///   options.
-  /// - Throws: `ModelError`, including if there are such options and the model is a Core ML model.
+  /// - Throws: `ModelError`, including if such options are given for a Core ML model.
   func read(_ files: ModelFiles, refusing given: [String]? = nil) throws -> Document {
     if let word = files.weights, word.hasPrefix(ModelFiles.random) {
       return try readWithRandomWeights(files.path, word, refusing: given)
@@ -110,7 +110,7 @@ struct ModelReader {
 
   private var visitor: (@Sendable (String) -> Void)? {
     guard onVisit == nil, let progress else { return onVisit }
-    // Layers are converted in order.
+    // Layers are converted one after the other.
     nonisolated(unsafe) let line = progress
     return { _ in line.step(" layers") }
   }

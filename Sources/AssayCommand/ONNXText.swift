@@ -2,7 +2,7 @@
 struct ONNXText {
   let model: ONNXModel
 
-  /// Titles, and names with their values.
+  /// The sections with their titles, and the names and values in each.
   private var sections: [(title: String, rows: [(String, String)])] {
     let graph = model.graph ?? ONNXGraph()
     let counts = Dictionary(graph.nodes.map { ($0.type, 1) }, uniquingKeysWith: +)

@@ -7,9 +7,9 @@ struct OptionsFile {
   private(set) var words: [String] = []
 
   private static let commands = ["convert", "run", "diff"]
-  /// What a file that nobody named must not set: these write files or load code.
+  /// Options that a file found beside the model must not set, since they write files or load code.
   static let reserved: Set = ["coco", "output", "plugin", "report"]
-  /// A relative path is one beside the options file, if there is such a file.
+  /// Options whose relative paths are relative to the options file if such a file exists.
   static let paths: Set = [
     "custom-layers", "expected", "image-mean", "inputs", "labels", "layer-source", "layers",
     "plugin",
@@ -24,7 +24,7 @@ struct OptionsFile {
     return message.replacing("Error: ", with: "Error: \(path): ", maxReplacements: 1)
   }
 
-  /// - Parameter arguments: of the command line, whose options come before those of the file.
+  /// - Parameter arguments: the command line's arguments; its options precede those of the file.
   private init(_ path: String, isNamed: Bool, for arguments: [String]) throws {
     self.path = path
     let bytes = try MappedFile.read(path, limit: 1 << 20)
@@ -74,7 +74,7 @@ struct OptionsFile {
     return Folder.exists(own) ? start + own : text
   }
 
-  /// The files that the arguments name, which are removed from them.
+  /// The options files that the arguments name; removes these arguments.
   static func named(in arguments: inout [String]) throws -> [OptionsFile] {
     let end = arguments.firstIndex(of: "--") ?? arguments.count
     let names = arguments[..<end].dropFirst().filter { $0.hasPrefix("@") && $0.hasSuffix(".json") }
@@ -89,7 +89,7 @@ struct OptionsFile {
     }
   }
 
-  /// The file beside the model; nil if there is none or the command reads none.
+  /// The options file beside the model; nil if it is missing or the command reads none.
   static func beside(_ model: String?, for arguments: [String]) throws -> OptionsFile? {
     guard let model, commands.contains(arguments[0]) else { return nil }
     let folder = model.lastIndex(of: "/").map { String(model[...$0]) } ?? ""

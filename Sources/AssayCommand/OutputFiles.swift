@@ -33,7 +33,7 @@ enum OutputFiles {
     return { try picture.writePNG(to: path, in: folder) }
   }
 
-  /// An array of one to three channels as colors; prints its range to standard error.
+  /// Draws an array of one to three channels as colors; prints its range to standard error.
   private static func writingHeatMap(
     _ output: PredictedOutput, to path: String, in folder: String?
   ) throws -> () throws -> Void {
@@ -58,8 +58,8 @@ enum OutputFiles {
     }
   }
 
-  /// The file for one of several inputs in their folder: its name with `.png` for a single image,
-  /// `.npz` otherwise.
+  /// The file for one of several inputs in the output folder: `NAME.png` for a single image,
+  /// `NAME.npz` otherwise.
   static func path(for name: String, _ outputs: [PredictedOutput]) -> String {
     var isImage = false
     if outputs.count == 1, case .image = outputs[0].kind { isImage = true }

@@ -2,7 +2,7 @@ import LibC
 
 /// The peak memory of the process in bytes.
 func peakMemoryBytes() -> Int {
-  // On Linux, the value of getrusage starts with the size of the parent process.
+  // On Linux, getrusage reports at least the size of the parent process.
   if let peak = statusBytes("VmHWM") { return peak }
   var usage = rusage()
   #if os(Linux)
@@ -18,7 +18,7 @@ func peakMemoryBytes() -> Int {
 /// read again at any time, so the system evicts them when memory is short.
 func filePageBytes() -> Int? { statusBytes("RssFile") }
 
-/// A line of Linux's process status, such as `VmHWM:    19566 kB`.
+/// The number in a line of Linux's process status, such as `VmHWM:    19566 kB`.
 private func statusBytes(_ name: String) -> Int? {
   #if os(Linux)
     guard let file = fopen("/proc/self/status", "r") else { return nil }

@@ -3,7 +3,7 @@ struct PlanReport {
   let plan: ConversionPlan
   let file: String
 
-  /// One line per layer: name, class, and what it becomes or why it cannot be converted.
+  /// One line per layer: name, class, and its result or the reason why it cannot be converted.
   var text: String {
     TextTable(
       ["", "", ""],

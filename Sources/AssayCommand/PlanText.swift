@@ -1,4 +1,4 @@
-/// The steps of a plan, or the nodes of the graph after a pass, as `inspect --plan` prints them.
+/// The output of `inspect --plan`: the steps of a plan, or the nodes of the graph after a pass.
 struct PlanText {
   let plan: NetworkPlan
 

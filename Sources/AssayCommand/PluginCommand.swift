@@ -44,7 +44,7 @@ struct PluginCommand: ParsableCommand {
       Console.write(table.text)
     }
 
-    /// The page of layers links to this by name.
+    /// The text without Markdown, which is for the page of layers.
     private static func plain(_ text: String) -> String {
       text.filter { $0 != "`" }.replacing(/\[([^\]]*)\]\([^)]*\)/) { $0.output.1 }
     }

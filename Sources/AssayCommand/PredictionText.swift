@@ -1,14 +1,14 @@
 /// A prediction as text or as JSON.
 struct PredictionText {
-  /// Larger arrays are summarized.
+  /// The largest array that is printed in full; larger ones are summarized.
   private static let wholeArray = 64
 
   let outputs: [PredictedOutput]
-  /// The output whose elements have the labels as names.
+  /// The output whose elements the labels name.
   private let classified: PredictedOutput?
   private let labels: [String]
   let top: Int
-  /// Whether a file receives all numbers.
+  /// Whether all values are written to a file.
   private let isWritten: Bool
 
   /// - Throws: `.mismatch` if labels are given and it is unclear which output they name.
@@ -19,7 +19,7 @@ struct PredictionText {
     self.labels = labels?.names ?? []
     self.top = top
     let own = outputs.first { if case .classes = $0.kind { true } else { false } }
-    // A model's own labels belong to its classifier; given labels may belong to the only output.
+    // A model's labels belong to its classifier; labels from the user also fit a single output.
     let areGiven = labels?.areGiven == true
     classified = labels == nil ? nil : own ?? (areGiven && outputs.count == 1 ? outputs[0] : nil)
     if classified == nil, areGiven {
@@ -86,7 +86,7 @@ struct PredictionText {
     }
   }
 
-  /// Nil for an array.
+  /// The value as JSON; nil for an array.
   private static func json(_ value: FeatureValue) -> JSONText? {
     switch value {
     case .int(let number): .int(number)
@@ -98,7 +98,7 @@ struct PredictionText {
     }
   }
 
-  /// A string, a number or a dictionary.
+  /// The lines for a string, a number or a dictionary.
   private func lines(_ value: FeatureValue, _ output: PredictedOutput) throws -> String {
     switch value {
     case .string(let text): "  \(Console.escaped(text))\n"
@@ -124,7 +124,7 @@ struct PredictionText {
     return table.text
   }
 
-  /// All of few numbers; the largest of a list, by their indices; of other arrays, what they are like.
+  /// The values of a vector, largest first; all values of another small array; or a summary.
   private func numbers(_ value: Tensor) throws -> String {
     let elements = value.elements
     let rest = isWritten ? "" : "(-o FILE writes all \(groupedText(elements.count)))"

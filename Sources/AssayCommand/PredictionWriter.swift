@@ -1,6 +1,6 @@
 /// Prints predictions, then writes their files, so that nothing is written if printing fails.
 struct PredictionWriter {
-  /// Whether there may be several predictions.
+  /// Whether there is only one prediction.
   let isSingle: Bool
   let json: Bool
   let quiet: Bool
@@ -9,11 +9,11 @@ struct PredictionWriter {
   var top = 5
   /// A file, or a folder for several predictions.
   var destination: String?
-  /// The outputs that a file of one array leaves out.
+  /// The outputs that are omitted from files of a single array.
   var states: Set<String> = []
-  /// Finds boxes in the outputs, which are printed instead of them.
+  /// Finds the boxes in the outputs; they are printed instead of the outputs.
   var detection: ImageDetection?
-  /// Whether it is an error if they cannot be found.
+  /// Whether a failure to find boxes is an error.
   var needsBoxes = false
   /// The rows of several predictions, if they are written to one file.
   private var table: PredictionTable?
@@ -66,7 +66,7 @@ struct PredictionWriter {
     try writing?()
   }
 
-  /// Boxes as text or JSON, and the image with boxes as a `.png`; arrays are written unchanged.
+  /// Writes boxes as text or JSON, and the image with boxes as `.png`; writes arrays unchanged.
   private mutating func write(
     _ result: ImageDetection.Result, _ outputs: [PredictedOutput], of source: InputSource,
     _ printed: () -> Void
@@ -90,7 +90,7 @@ struct PredictionWriter {
     try writing?()
   }
 
-  /// Uses the destination for several predictions: a folder, or one table.
+  /// Prepares the destination for several predictions: a folder, or one table.
   ///
   /// - Throws: `.usage` if it names a file for a single prediction.
   mutating func beginSeveral(hasBoxes: Bool) throws {
@@ -120,7 +120,7 @@ struct PredictionWriter {
     }
   }
 
-  /// Of several predictions, made if it is missing.
+  /// The folder for several predictions, which is created if missing.
   private func folder() throws -> String? {
     guard !isSingle, let destination else { return nil }
     try Folder.make(destination, for: "several inputs")

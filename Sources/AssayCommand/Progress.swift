@@ -1,6 +1,6 @@
 /// One line on standard error with the progress, rate and remaining time of long work; only on a
-/// terminal, and only after half a second. A dumb terminal, which cannot replace a line, gets a new
-/// one every ten seconds.
+/// terminal, and only after half a second. A dumb terminal, where a line cannot be replaced, gets a
+/// new line every ten seconds.
 final class Progress {
   private let title: String
   private let width: Int?
@@ -30,10 +30,10 @@ final class Progress {
     start = clock()
   }
 
-  /// Whether result lines go to the same terminal and would collide with it.
+  /// Whether result lines go to the same terminal and would interfere with the progress line.
   static func isDisturbed(by json: Bool) -> Bool { json && Terminal.outputWidth != nil }
 
-  /// Shows `done` of `total` steps; nil if the total is unknown.
+  /// Shows `done` of `total` steps; `total` is nil if unknown.
   ///
   /// - Parameter unit: the text after the numbers, such as ` MB`.
   func update(_ done: Int, of total: Int?, unit: String = "") {
@@ -46,7 +46,7 @@ final class Progress {
     update(Double(done) / Double(total), "\(done)/\(total)\(unit)\(rate)")
   }
 
-  /// Counts a step of an unknown number.
+  /// Counts one step of an unknown total.
   func step(_ unit: String) {
     steps += 1
     update(steps, of: nil, unit: unit)
@@ -80,8 +80,8 @@ final class Progress {
     show("")
   }
 
-  /// The title, a bar that fills the remaining width, and the text; a line that is too long loses
-  /// its title, then its end.
+  /// The title, a bar that fills the remaining width, and the text; an overlong line loses its
+  /// title, and then its end.
   static func line(_ title: String, _ done: Double?, _ text: String, width: Int) -> String {
     let whole = "\(title) \(text)"
     if whole.count > width { return text.cut(to: width) }
@@ -92,7 +92,7 @@ final class Progress {
     return "\(title) \(bar) \(text)"
   }
 
-  /// `0:05`, `12:34`, `1:02:03`; at most a thousand hours.
+  /// A duration such as `0:05`, `12:34` or `1:02:03`; at most a thousand hours.
   static func timeText(_ seconds: Double) -> String {
     guard seconds.isFinite else { return "?" }
     let whole = Int(min(max(seconds, 0), 3_600_000).rounded(.up))

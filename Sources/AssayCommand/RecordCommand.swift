@@ -67,7 +67,7 @@ struct RecordCommand: ParsableCommand {
     case (.prototxt, .caffeBinary), (.caffeBinary, .prototxt), (.prototxt, .hdf5),
       (.hdf5, .prototxt), (.json, .hdf5), (.prototxt, .unknown):
       true
-    // An .npz of inputs is also an archive.
+    // An .npz of inputs is also a ZIP archive.
     case (.json, .zip): !second.lowercased().hasSuffix(".npz")
     default: false
     }

@@ -1,4 +1,4 @@
-/// A value of a result: in JSON, and in a cell of a table.
+/// A value of a result, as JSON and as a table cell.
 protocol ResultValue {
   var json: JSONText { get }
   var cell: String { get }
@@ -37,11 +37,11 @@ extension String: ResultValue {
   var cell: String { self }
 }
 
-/// Nil is `null`.
+/// A nil value is `null`.
 extension Optional: ResultValue where Wrapped: ResultValue {
   var json: JSONText { self?.json ?? .null }
   var cell: String { self?.cell ?? "" }
-  /// No member of its object if it is nil.
+  /// The value, or no member at all if it is nil.
   var ifPresent: JSONText { self?.json ?? .absent }
 }
 
@@ -54,7 +54,7 @@ extension Sequence {
   func json(_ text: (Element) -> JSONText) -> JSONText { .array(map(text)) }
 }
 
-/// A column of a table of results that is also a member of their JSON objects, or only one of both.
+/// A column of a table of results, a member of their JSON objects, or both.
 struct Column<Row> {
   fileprivate let title: String?
   fileprivate let key: String?
@@ -62,9 +62,9 @@ struct Column<Row> {
   fileprivate var cell: (Row) -> String
 
   /// - Parameters:
-  ///   - title: nil for a column of JSON only; numbers are on the right, as after `>`.
-  ///   - key: nil for a column of text only.
-  ///   - cell: the text of a value; nil for its usual one.
+  ///   - title: the column's title; nil for JSON only. Numbers are aligned right, as after `>`.
+  ///   - key: the member's key; nil for text only.
+  ///   - cell: the text of a value; nil for its default text.
   init<Value: ResultValue>(
     _ title: String?, _ key: String?, _ cell: ((Value) -> String)? = nil,
     _ value: @escaping (Row) -> Value
@@ -75,7 +75,7 @@ struct Column<Row> {
     self.cell = { cell?(value($0)) ?? value($0).cell }
   }
 
-  /// A column of numbers with so many digits in the text.
+  /// A column of numbers with `digits` significant digits in the text.
   init(_ title: String?, _ key: String?, digits: Int, _ value: @escaping (Row) -> Double) {
     self.init(title, key, { numberText($0, digits: digits) }, value)
   }

@@ -178,7 +178,7 @@ struct RunCommand: SourceCommand {
     try loop.conclude()
   }
 
-  /// Whether the boxes that the model describes are printed although --detect is not given.
+  /// Whether to print the boxes that the model describes even without --detect.
   private func showsBoxes(of model: Model) -> Bool {
     ImageDetection.isDescribed(in: model) && outputNames.isEmpty && layers.isEmpty && !carryStates
       && destination?.lowercased().hasSuffix(".png") != false
@@ -214,7 +214,7 @@ struct RunCommand: SourceCommand {
     return options
   }
 
-  /// Every blob, for `--layer`.
+  /// The word for every blob in `--layer`.
   private static let all = "*"
 
   private func blob(of name: String, in document: Model) throws -> String {

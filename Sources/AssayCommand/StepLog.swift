@@ -22,16 +22,16 @@ final class StepLog: Sendable {
   }
 }
 
-/// Time, share, operations and speed of each step. The runs of a step in a loop are one row.
+/// Time, share, operations and speed of each step. Repeated runs of a step in a loop are one row.
 struct StepTable {
-  /// A step with the sums of its runs.
+  /// A step with the sums over its runs.
   private struct Row {
     let step: StepDescription
     var count = 0
     var seconds = 0.0
 
     var multiplyAdds: Double { Double(step.multiplyAdds) * Double(count) }
-    /// With the number of runs.
+    /// The name with the number of runs.
     var name: String { step.name + (count > 1 ? " ×\(count)" : "") }
     /// Operations per second; a multiply-add counts as two.
     var speed: Double { seconds > 0 ? 2 * multiplyAdds / seconds : 0 }
@@ -87,7 +87,7 @@ struct StepTable {
 
   static let reportedTitles = ["%", "multiply-adds", "GFLOP/s", "kernel"]
 
-  /// The same for a page.
+  /// The same table for a report.
   var reported: [ReportedTime] {
     let total = total
     return rows.map { row in

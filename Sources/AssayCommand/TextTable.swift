@@ -3,17 +3,17 @@
 struct TextTable {
   enum Alignment { case left, right }
 
-  /// The largest width of a column if lines may have any length; a longer cell shifts the following
-  /// ones.
+  /// The largest column width if lines may have any length; a longer cell shifts the cells after
+  /// it.
   private static let widest = 40
-  /// On a terminal, no column shrinks below this.
+  /// On a terminal, no column becomes narrower than this.
   private static let narrowest = 6
 
   private let alignments: [Alignment]
   private let indent: Int
   private var rows: [(cells: [String], note: String)] = []
 
-  /// - Parameter titles: without any, there is no header; `>` before one aligns its column right.
+  /// - Parameter titles: empty ones make no header; `>` before a title aligns its column right.
   init(_ titles: [String], indent: Int = 0, rows: [[String]] = []) {
     alignments = titles.map { $0.hasPrefix(">") ? .right : .left }
     self.indent = indent
@@ -33,7 +33,7 @@ struct TextTable {
   /// One line per row, without trailing spaces.
   var text: String { text(width: Terminal.outputWidth) }
 
-  /// - Parameter width: the maximum line length; nil for any.
+  /// - Parameter width: the maximum line length; nil for no limit.
   func text(width: Int?) -> String {
     let widths = columnWidths(width)
     let margin = String(repeating: " ", count: indent)

@@ -5,15 +5,15 @@ final class CMemory: @unchecked Sendable {
 
   deinit { for block in blocks { block.deallocate() } }
 
-  /// A C string.
+  /// Stores a C string.
   func text(_ text: String) -> UnsafePointer<CChar> { array(Array(text.utf8CString)) }
 
-  /// A C string of several lines; nil if there are none.
+  /// Stores lines as a C string; nil if there are none.
   func lines(_ lines: [String]) -> UnsafePointer<CChar>? {
     lines.isEmpty ? nil : text(lines.joined(separator: "\n"))
   }
 
-  /// A copy of the elements; an empty one has an address, too.
+  /// Stores a copy of the elements; an empty copy has an address, too.
   func array<Element: BitwiseCopyable>(_ elements: [Element]) -> UnsafePointer<Element> {
     let copy = UnsafeMutablePointer<Element>.allocate(capacity: max(1, elements.count))
     elements.withUnsafeBufferPointer { source in

@@ -3,10 +3,10 @@ import LibC
 
 /// One call from C.
 ///
-/// A fork waits for the calls of other threads: its child would have their locks, but not the threads
-/// that open them.
+/// A fork waits for the calls of other threads: the child process would inherit their locks without
+/// the threads that unlock them.
 final class Call {
-  /// What is probably a mistake, a line each.
+  /// Descriptions of probable mistakes, one line each.
   private(set) var warnings: [String] = []
 
   func warn(_ text: String) {
@@ -20,7 +20,7 @@ final class Call {
   }
 
   static func run<Result>(_ body: (Call) throws -> Result) rethrows -> Result {
-    // A plug-in may call the library.
+    // A plug-in may call the library recursively.
     if let current { return try body(current) }
     spellsSettings
     let call = Call()
@@ -36,14 +36,14 @@ final class Call {
 
 private let gate = Gate()
 
-/// Lets calls pass, or a fork.
+/// Lets either calls or a fork proceed.
 private final class Gate: @unchecked Sendable {
-  // `@unchecked`: `mutex` guards the numbers.
+  // `@unchecked`: `mutex` guards the counts.
   private var calls = 0
   private var forks = 0
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
   private let changed = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
-  /// Of the current call of each thread.
+  /// The key of each thread's current call.
   let key: pthread_key_t
 
   init() {
@@ -51,7 +51,7 @@ private final class Gate: @unchecked Sendable {
     pthread_key_create(&key, nil)
     self.key = key
     reset(calls: 0)
-    // A call that forks for itself waits for nobody.
+    // A fork inside a call does not wait.
     pthread_atfork(
       { if Call.current == nil { gate.close() } }, { if Call.current == nil { gate.open() } },
       { gate.reset(calls: Call.current == nil ? 0 : 1) })
@@ -83,7 +83,7 @@ private final class Gate: @unchecked Sendable {
     pthread_mutex_unlock(mutex)
   }
 
-  /// A child process has only the thread that forked.
+  /// Resets the gate in a child process, which has only the thread that forked.
   private func reset(calls: Int) {
     pthread_mutex_init(mutex, nil)
     pthread_cond_init(changed, nil)

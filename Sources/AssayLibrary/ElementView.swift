@@ -42,7 +42,7 @@ struct ElementView {
     return UnsafeBufferPointer(start: base.assumingMemoryBound(to: Float.self), count: count)
   }
 
-  /// Converts each element to the nearest value.
+  /// Converts each element to the nearest representable value.
   func convert<Value: BinaryFloatingPoint>(to target: UnsafeMutableBufferPointer<Value>) throws {
     let rows = try hasGaps ? rows() : Bytes(base: base, count: byteCount, owner: nil)
     rows.withUnsafeBytes { type.convert($0, isBigEndian: 1.bigEndian == 1, to: target) }

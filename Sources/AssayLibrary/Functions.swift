@@ -2,7 +2,7 @@ import Assay
 import CAssay
 import LibC
 
-// The functions of `assay.h`, which documents them.
+// The functions that `assay.h` declares and documents.
 
 /// Where a function stores the text of its error.
 public typealias ErrorText = UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
@@ -137,7 +137,7 @@ private func reporting<Result>(_ text: ErrorText?, _ body: (Call) throws -> Resu
 }
 
 /// The message that the command would print, without `error:` on the first line and without hints
-/// about its inputs.
+/// about the command's inputs.
 private func message(of error: any Error) -> String {
   guard let error = error as? ModelError else { return "\(error)" }
   let text = error.lines.filter { $0.label != "hint" || !$0.text.contains("NAME=FILE") }
@@ -145,7 +145,7 @@ private func message(of error: any Error) -> String {
   return String(text.dropFirst("error: ".count))
 }
 
-/// Messages of a call name what its caller can set; other settings are the command's.
+/// During a call, messages name settings as the caller does, or else as options of the command.
 let spellsSettings: Void = {
   Settings.spelling = { name in
     guard Call.current != nil else { return name }

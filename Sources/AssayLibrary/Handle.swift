@@ -1,10 +1,10 @@
 import Assay
 import Synchronization
 
-/// An object that C holds. In place of an address, C gets a number that is never used again and that
-/// no address has, so that a pointer to anything else is an error.
+/// An object that C holds through a handle: a number that is never reused and never a valid
+/// address, so that any other pointer is an error.
 protocol Handle: AnyObject, Sendable {
-  /// What the object is, in error messages.
+  /// The kind of object, for error messages.
   static var kind: String { get }
 }
 
@@ -23,10 +23,10 @@ private struct Handles: Sendable {
 private let handles = Mutex(Handles())
 
 extension Handle {
-  /// The number of the object, which lives until `release`.
+  /// The handle of the object, which stays alive until `release`.
   func retained() -> OpaquePointer? { OpaquePointer(bitPattern: handles.withLock { $0.add(self) }) }
 
-  /// - Throws: `.usage` if the pointer is NULL, or not one to a living object of this kind.
+  /// - Throws: `.usage` if the pointer is NULL, or not a handle of a living object of this kind.
   static func object(_ pointer: OpaquePointer?) throws -> Self {
     let number = UInt(bitPattern: try argument(pointer, kind))
     let object = handles.withLock { $0.objects[number] }
@@ -37,9 +37,9 @@ extension Handle {
       field: "argument '\(kind)'")
   }
 
-  /// Returns 1, or 0 if the pointer is not one to a living object of this kind.
+  /// Returns 1, or 0 if the pointer is not a handle of a living object of this kind.
   static func release(_ pointer: OpaquePointer?) -> Int32 {
-    // The object ends after the lock has been released.
+    // The object is released after the lock.
     let object = handles.withLock { handles -> (any Handle)? in
       let number = UInt(bitPattern: pointer)
       return handles.objects[number] is Self ? handles.objects.removeValue(forKey: number) : nil

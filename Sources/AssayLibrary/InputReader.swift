@@ -44,7 +44,7 @@ struct InputReader {
 
   private mutating func array(_ value: assay_value) throws -> FeatureValue {
     let view = try ElementView(value)
-    // Whether a number is beyond single precision shows in double precision only.
+    // Double precision shows whether a value exceeds single precision.
     if isExact || view.type == .float64 {
       return .numbers(NumberArray(shape: view.shape, try Self.doubles(view)))
     }
@@ -92,7 +92,7 @@ struct InputReader {
   }
 }
 
-/// Memory of the caller that tensors of one prediction refer to.
+/// The caller's memory that tensors of one prediction refer to.
 struct BorrowedMemory {
   private var ranges: [Range<UInt>] = []
 
@@ -101,7 +101,7 @@ struct BorrowedMemory {
     ranges.append(start..<start + UInt(bytes.count))
   }
 
-  /// A copy of the value: a model may return an input unchanged.
+  /// Copies values in the caller's memory, since a model may return an input unchanged.
   func owned(_ value: FeatureValue) -> FeatureValue {
     guard case .array(let tensor) = value else { return value }
     let address = tensor.withUnsafeElements { UInt(bitPattern: $0.baseAddress) }

@@ -33,7 +33,7 @@ final class Interface: @unchecked Sendable {
 }
 
 extension assay_feature {
-  /// - Parameter source: the shape in the source framework's axis order, if it is not Core ML's.
+  /// - Parameter source: the shape in the source framework's axis order, if that differs.
   init(_ description: FeatureDescription, _ source: SourceShape?, in memory: CMemory) {
     self.init()
     size = MemoryLayout<assay_feature>.size
@@ -73,7 +73,7 @@ extension ImageFeatureType {
 }
 
 extension ArrayFeatureType.DataType {
-  /// The type of the elements; single precision if the model does not state one.
+  /// The element type; single precision if the model does not state one.
   var elementType: NumericType {
     switch self {
     case .float16: .float16

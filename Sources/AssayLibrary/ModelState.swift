@@ -2,7 +2,7 @@ import Assay
 import CAssay
 import Synchronization
 
-/// The states that predictions of a model pass on.
+/// The state that a model's predictions pass from one to the next.
 final class ModelState: Handle {
   static let kind = "state"
   private let model: OpenModel

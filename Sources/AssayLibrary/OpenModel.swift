@@ -32,7 +32,7 @@ final class OpenModel: Handle {
     interface = Interface(predictor, call)
   }
 
-  /// One prediction, which reads and changes `state`.
+  /// Makes one prediction, which reads and updates `state`.
   func predict(
     _ inputs: [assay_value], _ state: ModelState?, _ call: Call
   ) throws -> PredictedValues {
@@ -58,7 +58,7 @@ final class OpenModel: Handle {
 }
 
 extension Predictor.Options {
-  /// - Throws: `.usage` if a field has no meaning; whatever a plug-in that cannot be loaded throws.
+  /// - Throws: `.usage` if a field is invalid, or the error of a plug-in that cannot be loaded.
   init(_ options: assay_options) throws {
     self.init()
     try require(options.threads >= 0, .usage, "threads is \(options.threads)", field: "options")

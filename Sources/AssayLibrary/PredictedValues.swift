@@ -12,7 +12,7 @@ final class PredictedValues: Handle, @unchecked Sendable {
   let warnings: UnsafePointer<CChar>?
   private let writer = ValueWriter()
 
-  /// The outputs in the model's order.
+  /// Stores the outputs in the model's order.
   init(
     _ outputs: [String: FeatureValue], of model: Model, _ borrowed: BorrowedMemory, _ call: Call
   ) {

@@ -5,7 +5,7 @@ import CAssay
 protocol Structure {
   init()
   var size: Int { get set }
-  /// Its size in the first version of the header.
+  /// The structure's size in the first version of the header.
   static var firstSize: Int { get }
 }
 
@@ -18,9 +18,9 @@ extension assay_value: Structure {
 }
 
 extension Structure {
-  /// The structure at an address; fields that its version lacks are zero.
+  /// Reads the structure at an address; fields missing in the caller's version are zero.
   ///
-  /// - Throws: `.usage` if no version has its size.
+  /// - Throws: `.usage` if its size is not that of any version.
   init(at address: UnsafeRawPointer) throws {
     self.init()
     let size = address.loadUnaligned(as: Int.self)
@@ -32,7 +32,7 @@ extension Structure {
     }
   }
 
-  /// The structures at an address, which have the size of the first one.
+  /// Reads the structures at an address; all have the size of the first one.
   static func array(at address: UnsafeRawPointer, _ count: Int) throws -> [Self] {
     let size = try Self(at: address).size
     return try (0..<count).map { try Self(at: address + $0 * size) }

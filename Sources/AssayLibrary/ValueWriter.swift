@@ -4,10 +4,10 @@ import CAssay
 /// Values in C, valid for the lifetime of this object.
 final class ValueWriter {
   let memory = CMemory()
-  /// Owners of the elements that C reads in place.
+  /// The owners of elements that C reads in place.
   private var tensors: [Tensor] = []
 
-  /// The value as one of the type that the model declares.
+  /// The value in the type that the model declares.
   func value(_ value: FeatureValue, of feature: FeatureDescription) -> assay_value {
     var result = content(value, feature.type?.kind)
     result.size = MemoryLayout<assay_value>.size
@@ -40,7 +40,7 @@ final class ValueWriter {
     }
   }
 
-  /// Elements in the declared type; integers are rounded and clamped to the range of the type.
+  /// Stores elements in the declared type; integers are rounded and clamped to the type's range.
   private func array<Value: BinaryFloatingPoint>(
     _ elements: some Collection<Value>, _ shape: [Int], _ kind: FeatureType.Kind?
   ) -> assay_value {
@@ -56,7 +56,7 @@ final class ValueWriter {
     }
   }
 
-  /// `[H, W, C]`, or several such images.
+  /// Stores an image `[H, W, C]`, or several.
   private func image(_ tensor: Tensor, _ type: ImageFeatureType) -> assay_value {
     let isOne = tensor.shape.count == 3
     let shape = isOne && tensor.shape[2] == 1 ? Array(tensor.shape[..<2]) : tensor.shape
@@ -104,7 +104,7 @@ final class ValueWriter {
 }
 
 extension FixedWidthInteger {
-  /// The nearest value of this type; not a number becomes 0.
+  /// The nearest value of this type; NaN becomes 0.
   fileprivate init(saturating value: some BinaryFloatingPoint) {
     let rounded = value.rounded()
     if let exact = Self(exactly: rounded) {

@@ -14,7 +14,7 @@ struct JPEGReader {
   struct jpeg_progress_mgr progress;
   int scanLimit;
   char *message;
-  // What the library first warned of.
+  // The first warning of the library.
   char warning[CODEC_MESSAGE_BYTES];
   jmp_buf failure;
 };
@@ -30,7 +30,7 @@ static void libraryFailed(j_common_ptr jpeg) {
   fail(jpeg->client_data, text);
 }
 
-// The library passes on its first warning only.
+// The library reports only its first warning.
 static void keepWarning(j_common_ptr jpeg) {
   char text[JMSG_LENGTH_MAX];
   JPEGReader *reader = jpeg->client_data;

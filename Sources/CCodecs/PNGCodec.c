@@ -56,7 +56,7 @@ PNGReader *pngReaderOpen(const uint8_t *bytes, size_t count, PNGInfo *info,
   png_set_chunk_malloc_max(png, 8 << 20);
   png_set_chunk_cache_max(png, 64);
   png_set_crc_action(png, PNG_CRC_DEFAULT, PNG_CRC_ERROR_QUIT);
-  // Text, color profiles and the like are not even unpacked.
+  // Skip text, color profiles and the like without even unpacking them.
   png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_NEVER, NULL, -1);
   png_read_info(png, reader->info);
 
@@ -80,7 +80,7 @@ PNGReader *pngReaderOpen(const uint8_t *bytes, size_t count, PNGInfo *info,
   return reader;
 }
 
-// Whether all rows have been read, so that what fails comes after them.
+// Whether all rows have been read, so that any failure is after them.
 static int isComplete(PNGReader *reader) {
   if (png_get_interlace_type(reader->png, reader->info) != PNG_INTERLACE_NONE)
     return png_get_current_pass_number(reader->png) >= 7;
@@ -91,7 +91,7 @@ static uint32_t bigEndian(const uint8_t *bytes) {
   return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
 }
 
-// Whether the file breaks off inside the data of a chunk that follows the pixels.
+// Whether the file is truncated inside a chunk that follows the pixels.
 static int breaksOff(const PNGReader *reader) {
   size_t position = 8;
   int pixels = 0;

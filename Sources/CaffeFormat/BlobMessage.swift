@@ -51,7 +51,7 @@ extension CaffeBlob {
     }
   }
 
-  /// The numbers of a field, which may come in several pieces and, in a text, one by one.
+  /// The numbers of a field, which may come in several pieces, and one by one in text format.
   private static func joined(_ values: [CaffeValue], _ width: Int) throws -> Bytes {
     if values.count == 1 {
       switch values[0] {

@@ -4,7 +4,7 @@ package struct CaffeBlob: Sendable {
     case single(FloatValues)
     case double(Bytes)
     case half(Bytes)
-    /// Read on demand.
+    /// Values that are read on demand.
     case deferred(@Sendable () throws -> FloatValues)
   }
 

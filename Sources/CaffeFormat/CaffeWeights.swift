@@ -3,7 +3,7 @@ import HDF5Reader
 /// The weights in a file, by layer name.
 package struct CaffeWeights: Sendable {
   package let path: String
-  /// In file order; the last layer with a name counts, because Caffe copies each to the network.
+  /// In file order; of layers with the same name the last counts, because Caffe copies each.
   package let layers: [(name: String, blobs: [CaffeBlob])]
   /// The index of the last layer with each name.
   package let byName: [String: Int]

@@ -29,8 +29,8 @@ enum NetworkUpgrade {
     guard !names.isEmpty else { return }
     defer { for field in ["input", "input_shape", "input_dim"] { network.remove(field) } }
     if shapes.isEmpty, sizes.isEmpty {
-      // It is a weights file, whose inputs do not matter, or a layer gives them, or the user gives
-      // the sizes.
+      // It is a weights file, in which inputs do not matter, or a layer provides the inputs, or the
+      // user sets their sizes.
       let layers = network.messages("layer")
       let bottoms = Set(layers.flatMap { $0.strings("bottom") })
       let sources = Set(layers.flatMap { $0.has("bottom") ? [] : $0.strings("top") })
@@ -104,7 +104,7 @@ enum NetworkUpgrade {
     }
   }
 
-  /// The settings in a field of a layer, empty if it lacks the field.
+  /// The settings in a layer's field; empty if it is missing.
   private static func settings(_ field: String, of layer: CaffeMessage) -> CaffeMessage {
     layer.message(field) ?? CaffeMessage(MessageType.layer.message(field))
   }
@@ -127,7 +127,7 @@ enum NetworkUpgrade {
   // MARK: V0
 
   private static func upgradedV0(_ connections: [CaffeMessage]) throws -> [CaffeMessage] {
-    // The padding of a padding layer moves to the convolution or pooling layer after it.
+    // The padding of a padding layer moves to the convolution or pooling layer that follows it.
     var padding: [String: (source: String, pad: [CaffeValue])] = [:]
     var layers: [CaffeMessage] = []
     for connection in connections {

@@ -6,7 +6,7 @@ import TensorCore
 package struct CaffeConversion: SourceConversion {
   private let source: CaffeSource
   private let given: ConversionOptions
-  /// With a name for each feature.
+  /// The options with a name for each feature.
   private(set) var options: ConversionOptions
   let graph: CaffeGraph
   private let blobs: [[CaffeBlob]]
@@ -14,10 +14,10 @@ package struct CaffeConversion: SourceConversion {
   private var tensors: [CaffeTensor?]
   private var problems: [ModelError] = []
   private var names: BlobNames
-  /// Versions in a plan whose shapes depend on a layer that cannot be converted.
+  /// In a plan, the versions with shapes that depend on the given unconverted layer.
   private var guesses: [Int: LayerCall] = [:]
   private(set) var inputs: [CaffeInput] = []
-  /// The layer that works across the batch, so that the model takes the whole one.
+  /// The layer that works across the batch, which makes the model take whole batches.
   private var batchLayer: LayerCall?
   var network: CaffeWriter
   package var plan: [PlanEntry] { network.plan }
@@ -120,7 +120,7 @@ package struct CaffeConversion: SourceConversion {
     }
   }
 
-  /// Starts again, with the whole batch.
+  /// Restarts the conversion with whole batches.
   private mutating func runWithBatch() throws -> ImportedNetwork {
     let layer = batchLayer
     self = try CaffeConversion(source, given)
@@ -128,8 +128,8 @@ package struct CaffeConversion: SourceConversion {
     return try run()
   }
 
-  /// Keeps the batches of all inputs for a layer that works across one, as those that make
-  /// sequences of the images of several videos do.
+  /// Keeps the batches of all inputs for a layer that works across a batch, such as one that makes
+  /// sequences from the images of several videos.
   private mutating func keepBatches(for layer: LayerCall) throws {
     let image = zip(options.inputNames, inputs).first { options.imageInputs.contains($0.0) }?.0
     try layer.require(
@@ -278,13 +278,13 @@ package struct CaffeConversion: SourceConversion {
     }
   }
 
-  /// The layer from which an assumed shape of a node's bottoms comes.
+  /// The layer because of which the shape of one of the node's bottoms is an assumption.
   private func cause(_ node: CaffeGraph.Node) -> LayerCall? {
     node.inputs.lazy.compactMap { guesses[$0] }.first
   }
 
-  /// Notes in the plan why a layer, whose problem is the last one, is not converted, and goes on with
-  /// its first bottom.
+  /// Records in the plan that the layer is not converted because of the last problem, and continues
+  /// with its first bottom.
   private mutating func refuse(
     _ node: CaffeGraph.Node, _ layer: LayerCall, _ inputs: [CaffeTensor]
   ) {

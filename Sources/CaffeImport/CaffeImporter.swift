@@ -25,10 +25,10 @@ package enum CaffeImporter {
     }
   }
 
-  /// The types of layers that are read, those of one conversion together, and what they become.
+  /// The supported layer types, grouped by conversion, with the layers that they become.
   package static var supportedTypes: [SourceLayer] { CaffeLayerRegistry.types.map { $0.source } }
 
-  /// The layer types that are left out, with the reasons.
+  /// The layer types that are ignored, with the reasons.
   package static var leftOutTypes: [(names: [String], becomes: String)] {
     [
       (LayerRole.inputTypes, "the network's inputs"),

@@ -3,8 +3,8 @@ import TensorCore
 
 /// Image preprocessing that the network specifies and the user does not override.
 enum CaffePreprocessing {
-  /// The options, with a layer's `transform_param` as the preprocessing of its image:
-  /// y = scale · (x − mean), with channels blue, green, red.
+  /// The options with a layer's `transform_param` as the preprocessing of its image: y = scale · (x
+  /// − mean), with channels in the order blue, green, red.
   static func completed(
     _ options: ConversionOptions, _ network: ImportedNetwork, _ inputs: [CaffeInput],
     notes: inout [String]

@@ -1,7 +1,7 @@
 import ImportSupport
 
 extension CaffeConversion {
-  /// Describes boxes for the model's user-defined metadata, by the outputs' final names: the rows of
+  /// Describes the boxes in user-defined metadata, keyed by the outputs' final names: the rows of
   /// DetectionOutput, or the regions of Faster R-CNN with their scores and offsets.
   func detectionMetadata(_ imported: ImportedNetwork) -> [String: String] {
     var metadata = gridMetadata(imported)
@@ -31,7 +31,7 @@ extension CaffeConversion {
     return metadata
   }
 
-  /// The anchors and classes of the grids that are outputs in place of YOLO's boxes.
+  /// The anchors and classes of grids that are outputs instead of YOLO's boxes.
   private func gridMetadata(_ imported: ImportedNetwork) -> [String: String] {
     var metadata: [String: String] = [:]
     for node in graph.nodes where LayerRole.gridTypes.contains(node.layer.type) {
@@ -62,7 +62,7 @@ extension CaffeConversion {
     return metadata
   }
 
-  /// The name of the input that gives the layer the image's size and scale.
+  /// The name of the input from which the layer gets the image's size and scale.
   private func imageInfo(of layer: LayerCall) -> String? {
     let position = inputs.firstIndex { input in
       graph.readers(of: input.version).contains { $0.layer.index == layer.index && $0.bottom == 2 }

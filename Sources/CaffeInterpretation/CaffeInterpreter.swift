@@ -4,9 +4,9 @@ import TensorCore
 
 /// Runs a Caffe network as BVLC's Caffe and its forks do in the TEST phase, layer by layer.
 ///
-/// Written from `src/caffe/net.cpp` and `src/caffe/layers` of BVLC/caffe, and for types that it
-/// lacks, from the forks named with each layer. A result has the name of its layer; further tops
-/// are `LAYER:1`, `LAYER:2`, …
+/// Written from `src/caffe/net.cpp` and `src/caffe/layers` of BVLC/caffe, and for types missing
+/// there, from the forks named with each layer. A result is named after its layer; further tops are
+/// `LAYER:1`, `LAYER:2`, …
 package struct CaffeInterpreter: SourceInterpreter {
   package let inputs: [SourceInput]
   private let file: String
@@ -14,7 +14,7 @@ package struct CaffeInterpreter: SourceInterpreter {
   private let weights: CopiedWeights
   private let outputs: Set<String>
 
-  /// - Parameter state: selects the layers.
+  /// - Parameter state: determines which layers are included.
   package init(_ source: CaffeSource, state: CaffeState = CaffeState()) throws {
     file = source.path
     let list = try CaffeLayerList(source, state)

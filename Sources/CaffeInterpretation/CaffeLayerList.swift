@@ -39,11 +39,11 @@ struct ListedLayer: Sendable {
   var shared: [Int: CopiedWeights.Location] = [:]
   /// Blobs that no later layer reads.
   var lastRead: Set<String> = []
-  /// Indices of tops that a later layer reads.
+  /// The indices of tops that a later layer reads.
   var keptTops: Set<Int> = []
 }
 
-/// The weights that the network has after Caffe's copy from a file.
+/// The network's weights after Caffe has copied them from a file.
 struct CopiedWeights: Sendable {
   struct Location: Hashable, Sendable {
     let layer: String
@@ -52,8 +52,8 @@ struct CopiedWeights: Sendable {
 
   private var blobs: [Location: CaffeBlob] = [:]
 
-  /// net.cpp, `CopyTrainedLayersFrom`: copies the file's layers one after the other. `AppendParam`: a
-  /// weight with the name of an earlier one is the same weight.
+  /// net.cpp, `CopyTrainedLayersFrom`: copies the file's layers one by one. `AppendParam`: a weight
+  /// with the name of an earlier one is the same weight.
   init(_ file: CaffeWeights?, to layers: [ListedLayer]) {
     let shared = Dictionary(
       layers.map { ($0.name, $0.shared) }, uniquingKeysWith: { first, _ in first })
@@ -81,7 +81,7 @@ struct CaffeLayerList {
   private(set) var layers: [ListedLayer] = []
   private(set) var outputs: Set<String> = []
 
-  /// Layers whose tops are inputs of the network.
+  /// The layers with tops that are inputs of the network.
   private static let sources: Set<String> = [
     "Input", "Data", "ImageData", "ImageDataMultiLabel", "HDF5Data", "MemoryData", "WindowData",
     "DummyData", "AnnotatedData", "VideoData", "DenseImageData", "CPMData",

@@ -1,7 +1,7 @@
 import Interpretation
 import TensorCore
 
-/// The operation of a layer type: computes its tops from its bottoms, settings and weights.
+/// The operation of a layer type, which computes tops from bottoms, settings and weights.
 struct CaffeOperation: Sendable {
   /// The allowed number of bottoms.
   let bottoms: ClosedRange<Int>
@@ -23,7 +23,7 @@ struct CaffeOperation: Sendable {
     CaffeOperation(bottoms: bottoms) { [try run($0)] }
   }
 
-  /// An element-wise function that depends on the settings.
+  /// An elementwise function that depends on the settings.
   static func each(
     _ function: @escaping @Sendable (LayerRun) throws -> (Double) -> Double
   ) -> CaffeOperation {

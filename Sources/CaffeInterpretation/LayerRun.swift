@@ -14,7 +14,7 @@ struct LayerRun {
   /// Its weights, in Caffe's order.
   let weights: [CaffeBlob]
 
-  /// The first bottom; the registry states how many are required.
+  /// The first bottom; the operation declares how many are required.
   var input: DoubleArray { bottoms[0] }
 
   /// The settings in field `name`, such as `convolution_param`; missing fields have the schema's
@@ -39,10 +39,10 @@ struct LayerRun {
     return axis
   }
 
-  /// A weight with `count` values, as an array of that shape.
+  /// A weight in the given shape.
   func weight(_ index: Int, shape: [Int]) throws -> DoubleArray {
     let values = try rawWeight(index, count: checkedProduct(shape, limit: Limits.tensorElements))
-    // blob.cpp, `ShapeEquals`; forks store vectors with other numbers of axes, too.
+    // blob.cpp, `ShapeEquals`; forks also store vectors with additional axes of length 1.
     let sizes = [weights[index].shape, shape].map { $0.filter { $0 != 1 } }
     try require(sizes[0] == sizes[1], "weight \(index) is \(weights[index].shape), not \(shape)")
     return try DoubleArray(shape: shape, values.array().map(Double.init))
@@ -75,7 +75,7 @@ struct CaffeSettings {
     CaffeSettings(layer, fields.map { $0.messageOrDefaults(field) })
   }
 
-  /// - Parameter standard: where the schema lacks the field.
+  /// - Parameter standard: the default if the schema lacks the field.
   func int(_ field: String, default standard: Int? = nil) throws -> Int {
     let value = try scalar(field, standard, fields?.integer(field))
     try layer.require(abs(value) <= Limits.dimension, "\(field) is \(value)")
@@ -105,7 +105,7 @@ struct CaffeSettings {
     try scalar(field, standard, fields?.symbol(field))
   }
 
-  /// Every value of a repeated field.
+  /// All values of a repeated field.
   func ints(_ field: String) throws -> [Int] {
     try numbers(field).map { number in
       guard let value = Int(exactly: number), abs(value) <= Limits.dimension else {
@@ -124,7 +124,7 @@ struct CaffeSettings {
   }
 
   /// Sizes along `count` axes: one number for all axes, one per axis, or, for two axes, `NAME_h`
-  /// and `NAME_w`, where a missing one has the default.
+  /// and `NAME_w`, each with the default if missing.
   func sizes(
     _ field: String, named name: String? = nil, count: Int = 2, default standard: Int?,
     atLeast least: Int = 0

@@ -1,9 +1,9 @@
 import Files
 
-/// A hierarchy of classes in a file, a name and the number of the parent on each line, from the
-/// root's −1 on. Classes with the same parent that follow each other are a group.
+/// A class hierarchy from a file. Each line has a name and the index of the parent, or −1 for a
+/// root. Consecutive classes with the same parent form a group.
 package struct ClassTree: Sendable {
-  /// The numbers of classes in each group, in order.
+  /// The number of classes in each group, in order.
   package let groups: [Int]
 
   private static let byteLimit = 1 << 24

@@ -1,10 +1,10 @@
 /// The text of a `.cfg`: sections with names in brackets, each with lines `key = value`.
 ///
-/// Like Darknet, it removes all spaces from a line and skips lines that start with `#` or `;`. If a
-/// key is repeated in a section, the first value counts.
+/// As in Darknet, all spaces are removed from lines, and lines that start with `#` or `;` are
+/// skipped. If a key is repeated in a section, the first value counts.
 package struct ConfigurationFile: Sendable {
   package private(set) var sections: [ConfigurationSection] = []
-  /// Notes on what Darknet ignores, with or without a message.
+  /// Notes about text that Darknet ignores, silently or not.
   package private(set) var notes: [String] = []
 
   /// Maximum size in bytes; published configurations have tens of thousands.

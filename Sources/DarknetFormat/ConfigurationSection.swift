@@ -8,7 +8,7 @@ package struct ConfigurationSection: Sendable {
 
   /// The text in the brackets.
   package let name: String
-  /// The line of the brackets, counted from 1.
+  /// The line of the brackets, starting at 1.
   package let line: Int
   package private(set) var options: [Option] = []
   private var positions: [String: Int] = [:]
@@ -18,7 +18,7 @@ package struct ConfigurationSection: Sendable {
     self.line = line
   }
 
-  /// The name that decides the kind of section, in lower case.
+  /// The name in lower case, which determines the kind of section.
   package var kind: String { name.lowercased() }
 
   /// Adds an option, or returns the earlier one with the same key.
@@ -34,7 +34,7 @@ package struct ConfigurationSection: Sendable {
 
   // MARK: Values
 
-  /// An integer. Anything after the digits, as in `1.5` and `-6-1`, is ignored, as in C's `atoi`.
+  /// An integer. As in C's `atoi`, anything after the digits is ignored, as in `1.5` and `-6-1`.
   package func int(
     _ key: String, default value: Int, in range: ClosedRange<Int> = 0...Limits.dimension
   ) throws -> Int {

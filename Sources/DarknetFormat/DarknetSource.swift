@@ -6,9 +6,9 @@ public struct DarknetSource: Sendable {
   package let path: String
   package let configuration: ConfigurationFile
   package let weights: WeightsFile?
-  /// The whole weights file, in case its header must be read in another way.
+  /// The whole weights file, in case its header is ambiguous.
   package let weightBytes: Bytes?
-  /// The hierarchies of classes that sections name.
+  /// The class hierarchies that sections name.
   package let trees: [String: Result<ClassTree, any Error>]
 
   package var hasWeights: Bool { weights != nil }

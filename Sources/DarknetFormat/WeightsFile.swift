@@ -1,16 +1,16 @@
 /// A `.weights` file: a header followed by the numbers of one layer after the other.
 ///
 /// The header is `major, minor, revision` as 32-bit integers and the number of images seen in
-/// training: 64 bits if 10 · major + minor ≥ 2 and both are less than 1000, otherwise 32. If one of
-/// them is more than 1000, matrices of connected layers are stored transposed. Alexey Bochkovskiy's
-/// Darknet writes 64 bits in that case too.
+/// training, with 64 bits if 10 · major + minor ≥ 2 and both are less than 1000, otherwise 32. If
+/// one of them exceeds 1000, matrices of connected layers are transposed in the file. Alexey
+/// Bochkovskiy's Darknet writes 64 bits in that case, too.
 package struct WeightsFile: Sendable {
   package let path: String
   /// The numbers after the header.
   package let values: Bytes
   package let headerBytes: Int
   package let version: (major: Int, minor: Int, revision: Int)
-  /// Images seen in training.
+  /// The number of images seen in training.
   package let seen: UInt64
   package let isTransposed: Bool
   /// Whether the header might also have the other length.

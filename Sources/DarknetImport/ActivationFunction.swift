@@ -4,10 +4,10 @@ import ImportSupport
 /// The function that `activation` names.
 struct ActivationFunction: Sendable {
   let name: String
-  /// Nil for a name that Darknet does not have.
+  /// The formula; nil for a name that Darknet lacks.
   let formula: ActivationFormula?
 
-  /// - Parameter standard: the default if the section names none.
+  /// - Parameter standard: the default if the section does not name a function.
   init(_ section: ConfigurationSection, default standard: String) {
     self.init(section.string("activation") ?? standard)
   }

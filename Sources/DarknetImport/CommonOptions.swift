@@ -1,10 +1,10 @@
-/// Options that every layer has.
+/// Options that every layer accepts.
 enum CommonOptions {
   static let training = [
     "truth", "onlyforward", "stopbackward", "dontsave", "learning_rate", "smooth", "clip",
     "burnin_update", "dont_update", "train_only_bn",
   ]
-  /// Those that change what is read from the weights file.
+  /// Options that change what is read from the weights file.
   static let refused = ["dontload", "dontloadscales", "numload"]
 
   static func check(_ section: ConfigurationSection) throws {

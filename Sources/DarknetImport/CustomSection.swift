@@ -2,11 +2,11 @@ import ByteFormats
 import Formulas
 import ImportSupport
 
-/// A section that becomes a custom layer, by a rule or because all sections may. It is assumed to
-/// have no weights in the file and, if its class is not available, to keep the size of its input.
+/// A section that becomes a custom layer because a rule says so or all sections may. It is assumed
+/// to have no weights in the file and, if its class is unavailable, to keep the size of its input.
 struct CustomSection: Sendable {
   let section: ConfigurationSection
-  /// Nil if `--custom-layers allow` applies.
+  /// The rule; nil if `--custom-layers allow` applies.
   let rule: CustomLayerRule?
   let shapes: CustomLayerShapes
 
@@ -50,7 +50,7 @@ extension DarknetTensor {
   /// Darknet's axes are batch, channels, rows and columns.
   var placement: Placement { Placement([nil, channels, height, width], [1, 2, 3, 4]) }
 
-  /// Nil unless it is a batch of images.
+  /// Nil unless the shape is that of a batch of images.
   init?(_ blob: String, _ placement: Placement) throws {
     let sizes = placement.shape.dropFirst().compactMap { $0 }
     guard placement.places.count == 4, sizes.count == 3,

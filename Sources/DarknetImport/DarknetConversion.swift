@@ -4,24 +4,24 @@ import TensorCore
 
 /// One run of the conversion, which converts the sections in order.
 package struct DarknetConversion: SourceConversion {
-  /// How to read a weights file that can be read in more than one way.
+  /// An interpretation of an ambiguous weights file.
   struct Reading {
     var takesOtherHeader = false
     var storesBatchnormBiases = true
   }
 
   private let source: DarknetSource
-  /// With a name for each feature.
+  /// The options with a name for each feature.
   private(set) var options: ConversionOptions
   private let input: NetworkOptions
   private var outputs: [DarknetTensor] = []
-  /// Whether a plan went on past a layer that cannot be converted, with the sizes of its input.
+  /// Whether a plan continued after a layer that cannot be converted, assuming it keeps the size.
   private var hasRefusals = false
   private(set) var imported = ImportedNetwork(source: "Darknet")
   var network: DarknetWriter
   package var plan: [PlanEntry] { network.plan }
 
-  /// Default name of the input.
+  /// The default name of the input.
   static let inputName = "data"
 
   package init(_ source: DarknetSource, _ options: ConversionOptions) throws {
@@ -49,7 +49,7 @@ package struct DarknetConversion: SourceConversion {
     return options.missingWeights.map { .missing($0) } ?? .none
   }
 
-  /// The other ways to read the weights, most likely first.
+  /// Other interpretations of the weights, most likely first.
   var otherReadings: [Reading] {
     guard let weights = source.weights else { return [] }
     let isAmbiguous = weights.isAmbiguous
@@ -187,8 +187,8 @@ package struct DarknetConversion: SourceConversion {
       section, known: Set((known + CommonOptions.refused).map { $0.lowercased() }))
   }
 
-  /// Notes the blob with each section's result; a blob that only passes through it remains that of the
-  /// section before.
+  /// Records the blob with each section's result; a blob that only passes through a section still
+  /// belongs to the section before.
   private mutating func noteSourceBlobs() {
     var taken: Set<String> = [imported.inputs[0].name]
     for (index, tensor) in outputs.enumerated() where taken.insert(tensor.blob).inserted {
@@ -238,7 +238,7 @@ package struct DarknetConversion: SourceConversion {
   private var outputIndices: [Int] {
     let heads = network.heads.map(\.index)
     var last = outputs.count - 1
-    // A loss or dropout at the end passes on its input.
+    // A loss or dropout at the end passes its input through.
     while last > 0, isPassedOver(last) { last -= 1 }
     return heads.contains(last) ? heads : heads + [last]
   }
@@ -267,7 +267,7 @@ package struct DarknetConversion: SourceConversion {
     }
   }
 
-  /// The states of recurrent sections are inputs and outputs after the others.
+  /// Adds the states of recurrent sections as inputs and outputs, after all others.
   private mutating func addStates() {
     for state in network.states {
       imported.sourceBlobs[state.output] = state.output

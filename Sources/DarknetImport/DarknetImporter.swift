@@ -13,7 +13,7 @@ package enum DarknetImporter {
       var options = conversion.options
       var notes = conversion.network.notes
       addPreprocessing(to: &options, notes: &notes)
-      // A detector's labels are those of its boxes.
+      // A detector's class labels name the classes of its boxes.
       if !conversion.network.heads.isEmpty, let classifier = options.classifier {
         let labels = classifier.labels.strings
         try require(
@@ -37,7 +37,7 @@ package enum DarknetImporter {
     }
   }
 
-  /// Reads the weights in the way in which they fit: some files can be read in two.
+  /// Converts with the interpretation of the weights that fits, since some files are ambiguous.
   private static func run(
     _ source: DarknetSource, _ options: ConversionOptions
   ) throws -> DarknetConversion {
@@ -54,7 +54,7 @@ package enum DarknetImporter {
     }
   }
 
-  /// Darknet divides pixel values by 255 and expects red first.
+  /// Adds Darknet's preprocessing: pixel values divided by 255, with red first.
   private static func addPreprocessing(to options: inout ConversionOptions, notes: inout [String]) {
     guard let name = options.imageInputs.first, !options.preprocessing.isPrepared(name) else {
       return

@@ -3,13 +3,13 @@ import TensorCore
 
 /// One kind of section: its options, its weights and its conversion.
 protocol DarknetLayer: Sendable {
-  /// The section; its names are those in brackets, in lower case.
+  /// The section's documentation; its names are those in brackets, in lower case.
   static var source: SourceLayer { get }
   /// Options that affect inference.
   static var options: [String] { get }
-  /// Training options, which are known but have no effect.
+  /// Training options, which are known but have no effect here.
   static var trainingOptions: [String] { get }
-  /// Whether the section does nothing at inference and is left out.
+  /// Whether the section does nothing at inference and is removed.
   static var vanishes: Bool { get }
   init(_ section: ConfigurationSection) throws
   /// Adds the Core ML layers to the network and reads the weights.
@@ -23,10 +23,10 @@ extension DarknetLayer {
 
 /// One section and its position in the network.
 struct LayerCall: Sendable {
-  /// Name of the Core ML layer: section and index, as in `convolutional_3`.
+  /// The name of the Core ML layer: section and index, as in `convolutional_3`.
   let name: String
   let section: ConfigurationSection
-  /// Index among the layers, without `[net]`.
+  /// The index among the layers, not counting `[net]`.
   let index: Int
   /// The output of the previous layer.
   let previous: DarknetTensor
@@ -41,7 +41,7 @@ struct LayerCall: Sendable {
     }
   }
 
-  /// The same; throws if it has no height and width.
+  /// The output of the previous layer as an image; throws if it has no height and width.
   var image: DarknetTensor {
     get throws {
       let input = try input
@@ -52,7 +52,7 @@ struct LayerCall: Sendable {
     }
   }
 
-  /// The output of layer `index`, counted back from this one if negative.
+  /// The output of layer `index`; negative indices count back from this one.
   func output(_ index: Int) throws -> DarknetTensor {
     let position = index < 0 ? self.index.addingReportingOverflow(index).partialValue : index
     guard position >= 0, position < self.index else {

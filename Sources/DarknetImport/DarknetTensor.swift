@@ -6,7 +6,7 @@ struct DarknetTensor: Sendable {
   let channels: Int
   let height: Int
   let width: Int
-  /// Whether image layers accept it; otherwise its sizes in Darknet are 0.
+  /// Whether image layers accept it; otherwise Darknet's height and width are 0.
   var isImage = true
   /// Whether it is the grid of a detection head, which no layer can read.
   var isGrid = false
@@ -23,14 +23,14 @@ struct DarknetTensor: Sendable {
     self.width = width
   }
 
-  /// A vector of `count` numbers.
+  /// A vector with `count` elements.
   static func vector(_ blob: String, _ count: Int) throws -> DarknetTensor {
     var tensor = try DarknetTensor(blob, count, 1, 1)
     tensor.isImage = false
     return tensor
   }
 
-  /// The same sizes in another blob.
+  /// Another blob with the same sizes.
   func with(_ blob: String) -> DarknetTensor {
     var result = self
     result.blob = blob
@@ -40,7 +40,7 @@ struct DarknetTensor: Sendable {
   var count: Int { channels * height * width }
   var isRow: Bool { height == 1 && width == 1 }
   var shape: [Int] { [channels, height, width] }
-  /// Darknet's axes; a vector has only batch and channels.
+  /// The letters of Darknet's axes; a vector has only batch and channels.
   var layout: String { isRow && !isGrid ? "NC" : "NCHW" }
   var sizes: String { "\(channels) × \(height) × \(width)" }
 

@@ -9,15 +9,15 @@ struct DarknetWriter: LayerWriting {
   let rules: CustomLayerRules
   /// Whether a [batchnorm] has biases in the file, as Alexey Bochkovskiy's Darknet writes them.
   let storesBatchnormBiases: Bool
-  /// Weights of the convolutions by index, for layers that share them.
+  /// The weights of convolutions by index, for layers that share them.
   var convolutions: [Int: ConvolutionWeights] = [:]
   var heads: [DetectionHead] = []
   var states: [SectionState] = []
-  /// The groups of classes in the files that sections name, by the name.
+  /// The class hierarchies in files, by the names that sections use.
   let trees: [String: Result<ClassTree, any Error>]
   private var constantCount = 0
 
-  /// Maximum number of constants that the conversion creates; they take a quarter of a gigabyte.
+  /// The maximum number of constants that the conversion creates; they take 256 MB.
   private static let constantLimit = 1 << 26
 
   init(
@@ -31,7 +31,7 @@ struct DarknetWriter: LayerWriting {
     self.storesBatchnormBiases = storesBatchnormBiases
   }
 
-  /// Counts constants that are not in a file.
+  /// Counts constants that are not from a file against the limit.
   mutating func addConstants(_ sizes: [Int], _ call: LayerCall) throws {
     constantCount = try checkedSum([constantCount, computedCount(sizes)])
     try call.require(
@@ -40,14 +40,14 @@ struct DarknetWriter: LayerWriting {
       code: .limitExceeded)
   }
 
-  /// The elements in memory order with shape `[channels, height, width]`.
+  /// The elements in memory order, reshaped to `[channels, height, width]`.
   mutating func reshaped(
     _ blob: String, _ channels: Int, _ height: Int, _ width: Int, _ name: String
   ) -> String {
     return add(name, Reshape().with(\.targetShape, [channels, height, width]), [blob])
   }
 
-  /// The elements as a vector.
+  /// The elements flattened to a vector.
   mutating func flattened(_ tensor: DarknetTensor, for name: String) -> String {
     tensor.isRow ? tensor.blob : add(name + "__flatten__", Flatten(), [tensor.blob])
   }

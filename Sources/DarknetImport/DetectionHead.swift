@@ -1,9 +1,9 @@
 import TensorCore
 
-/// What decoding a detection head requires besides its grid. It is stored in the model's
-/// user-defined metadata under `assay.detect.OUTPUT.KEY`.
+/// The values that decoding a detection head requires in addition to its grid. They are stored in
+/// the model's user-defined metadata under `assay.detect.OUTPUT.KEY`.
 struct DetectionHead: Sendable {
-  /// Name of the layer, such as `region_15`.
+  /// The name of the layer, such as `region_15`.
   let layer: String
   let index: Int
   let values: [(key: String, value: String)]
@@ -31,7 +31,7 @@ struct DetectionHead: Sendable {
 }
 
 extension LayerCall {
-  /// The raw grid: the output of the previous layer, with as many channels as the boxes need.
+  /// The raw grid: the previous layer's output, with as many channels as the boxes need.
   func grid(boxes: Int, numbers: Int, _ formula: String) throws -> DarknetTensor {
     var grid = try image
     let channels = try checkedProduct([boxes, numbers], limit: Limits.dimension)
@@ -46,7 +46,7 @@ extension LayerCall {
 }
 
 extension ConfigurationSection {
-  /// The error in the anchors of `count` boxes; the grid does not depend on them.
+  /// A message if there are too few anchors for `count` boxes; the grid does not depend on them.
   func anchorFault(_ count: Int) throws -> String? {
     guard let option = self["anchors"], let anchors = try doubles("anchors"),
       anchors.count < 2 * count
@@ -55,7 +55,7 @@ extension ConfigurationSection {
       + "\(2 * count); boxes cannot be decoded"
   }
 
-  /// Darknet's anchors if the section has none.
+  /// Darknet's anchors for a section without any.
   static func defaultAnchors(_ count: Int) -> String {
     [String](repeating: "0.5", count: 2 * count).joined(separator: ",")
   }

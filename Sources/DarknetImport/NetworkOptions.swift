@@ -3,7 +3,7 @@ import TensorCore
 /// The first section, which describes the input.
 struct NetworkOptions: Sendable {
   let section: ConfigurationSection
-  /// `[channels, height, width]`; nil if the section has only `inputs`.
+  /// The image's `[channels, height, width]`; nil if the section has only `inputs`.
   let image: [Int]?
   let inputs: Int
 

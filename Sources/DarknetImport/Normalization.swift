@@ -1,11 +1,11 @@
 import CoreMLModel
 import TensorCore
 
-/// The four numbers per channel of a batch normalization: y = scale · (x − mean) / √(variance +
-/// 10⁻⁵) + bias.
+/// A batch normalization with four values per channel: y = scale · (x − mean) / √(variance + 10⁻⁵)
+/// + bias.
 ///
-/// That is the formula of Darknet's GPU code, which networks are trained with, and of all code in
-/// Alexey Bochkovskiy's Darknet. Joseph Redmon's CPU code divides by √variance + 10⁻⁶, OpenCV by
+/// This is the formula of Darknet's GPU code, with which networks are trained, and of all of Alexey
+/// Bochkovskiy's Darknet. Joseph Redmon's CPU code divides by √variance + 10⁻⁶, OpenCV by
 /// √(variance + 10⁻⁶).
 struct Normalization: Sendable {
   let scale: FloatValues
@@ -13,7 +13,7 @@ struct Normalization: Sendable {
   let variance: FloatValues
 
   static let epsilon: Float = 1e-5
-  /// Rounding may make a variance of 0 this negative; anything below is invalid.
+  /// Rounding may turn a variance of 0 into a value this negative; anything below is invalid.
   private static let smallest: Float = -1e-6
 
   /// Reads scale, mean and variance, in file order.

@@ -1,7 +1,7 @@
 import CoreMLModel
 import TensorCore
 
-/// Provides the weights for one layer after the other.
+/// Reads the weights layer by layer.
 struct WeightReader {
   enum Source {
     case file(WeightsFile)
@@ -13,20 +13,20 @@ struct WeightReader {
   let source: Source
   /// Bytes read so far, not counting the header.
   private var position = 0
-  /// Numbers read so far.
+  /// The number of values read so far.
   private var count = 0
   /// The last layer that read weights.
   private var lastLayer: String?
 
   init(_ source: Source) { self.source = source }
 
-  /// The file, if there is one.
+  /// The file's path, if there is a file.
   var path: String? { if case .file(let file) = source { file.path } else { nil } }
 
-  /// The next numbers as an array of `shape`, without copying them.
+  /// The next values as an array of `shape`, without copying them.
   ///
   /// - Parameter fanIn: inputs per output, for random weights.
-  /// - Throws: an error with the layer if the file has too few numbers.
+  /// - Throws: an error with the layer if the file has too few values.
   mutating func take(
     _ name: String, _ shape: [Int], fanIn: Int = 1, layer: String
   ) throws -> FloatValues {
@@ -55,7 +55,7 @@ struct WeightReader {
     }
   }
 
-  /// Throws if any numbers are left over.
+  /// Throws if there are values left.
   func finish() throws {
     guard case .file(let file) = source, position != file.values.count else { return }
     let left = file.values.count - position
@@ -68,8 +68,8 @@ struct WeightReader {
       hint: "use the weights that belong to this .cfg")
   }
 
-  /// Whether the file says that Alexey Bochkovskiy's Darknet wrote it, whose revision is 5: it stores
-  /// the matrices of gated layers in another order than Joseph Redmon's, whose revision is 0.
+  /// Whether the file says that Alexey Bochkovskiy's Darknet (revision 5) wrote it, which stores
+  /// the matrices of gated layers in a different order than Joseph Redmon's (revision 0).
   var isOfBochkovskiy: Bool {
     if case .file(let file) = source { file.version.revision >= 5 } else { false }
   }

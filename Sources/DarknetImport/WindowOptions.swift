@@ -5,12 +5,12 @@ struct WindowOptions: Sendable {
   let size: Int
   let strideX: Int
   let strideY: Int
-  /// On each side.
+  /// The padding on each side.
   let padding: Int
 
-  /// Maximum side of a window.
+  /// The maximum side of a window.
   static let limit = 1 << 14
-  /// Maximum number of filters, or of outputs of a connected layer.
+  /// The maximum number of filters, or of outputs of a connected layer.
   static let filterLimit = 1 << 20
 
   init(_ section: ConfigurationSection) throws {

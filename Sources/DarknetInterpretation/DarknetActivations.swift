@@ -17,7 +17,7 @@ enum DarknetActivations {
     }
   }
 
-  /// Each value's share of the sum over the channels at its position, to which 1e-4 is added.
+  /// Each value divided by the sum over the channels at its position plus 1e-4.
   private static func shares(
     _ x: DoubleArray, _ function: (Double, Double) -> Double
   ) -> DoubleArray {

@@ -6,9 +6,9 @@ import TensorCore
 /// section, one image at a time.
 ///
 /// Written from `src/*_layer.c`, `src/blas.c` and `src/parser.c` of pjreddie/darknet and
-/// AlexeyAB/darknet. A result has the name and number of its section, such as `convolutional_3`.
-/// The states of recurrent sections are additional inputs, `NAME_state_in` and `NAME_cell_in`,
-/// which default to zeros; their new values are `NAME_state_out` and `NAME_cell_out`.
+/// AlexeyAB/darknet. A result is named after its section and index, such as `convolutional_3`. The
+/// states of recurrent sections are additional inputs, `NAME_state_in` and `NAME_cell_in`, which
+/// default to zeros; their new values are `NAME_state_out` and `NAME_cell_out`.
 package struct DarknetInterpreter: SourceInterpreter {
   package let inputs: [SourceInput]
   private let file: String
@@ -22,7 +22,7 @@ package struct DarknetInterpreter: SourceInterpreter {
     file = source.path
     var plan: DarknetPlan?
     var failure: (any Error)?
-    // Some weights can be read in several ways; the one that uses all of them is right.
+    // Some weights files are ambiguous; the reading that uses all values is right.
     for weights in try WeightCursor.readings(of: source) {
       for storesBiases in [true, false] where plan == nil {
         do {
@@ -50,7 +50,7 @@ package struct DarknetInterpreter: SourceInterpreter {
       if index > 0 { last[index - 1] = max(last[index - 1], index) }
     }
     lastReader = last
-    // The detection heads, and the last section that is not only for training.
+    // The detection heads, and the last section that is not just for training.
     var final = sections.count - 1
     while final > 0, sections[final].isPassedOver { final -= 1 }
     outputs = Set(plan.sections.indices.filter { plan.sections[$0].isHead } + [final])
@@ -67,7 +67,7 @@ package struct DarknetInterpreter: SourceInterpreter {
     var previous = start
     for (index, section) in sections.enumerated() {
       guard let forward = section.forward else {
-        // Sections after an unsupported one have no known shapes either.
+        // Sections after an unsupported one have unknown shapes, too.
         throw InterpretationError(
           file: file, layer: section.name, layerClass: section.kind,
           "this section is not interpreted")
@@ -107,14 +107,14 @@ struct DarknetSection {
   let kind: String
   /// Channels, rows and columns of its result.
   let shape: [Int]
-  /// The states that it keeps from one image to the next.
+  /// The states that it keeps between images.
   var states: [(name: String, shape: [Int])] = []
-  /// Earlier sections that it reads, other than the previous one.
+  /// Earlier sections that it reads, in addition to the previous one.
   var reads: [Int] = []
   var isHead = false
   /// Whether it is only for training.
   var isPassedOver = false
-  /// Nil if it is not supported.
+  /// The computation; nil if it is not supported.
   let forward: ((inout SectionRun) throws -> DoubleArray)?
 }
 
@@ -127,10 +127,10 @@ struct SectionRun {
   let results: [Int: DoubleArray]
   /// The network's inputs.
   let given: [String: DoubleArray]
-  /// States after the image.
+  /// The states after the image.
   var states: [String: DoubleArray] = [:]
 
-  /// A state before the image.
+  /// Returns a state before the image.
   func state(_ state: String, _ shape: [Int]) throws -> DoubleArray {
     guard let value = given["\(name)_\(state)_in"] else { return try DoubleArray(shape: shape) }
     return try value.reshaped(shape)

@@ -9,7 +9,7 @@ struct DarknetPlan {
   let isImage: Bool
   var weights: WeightCursor
   let storesBatchnormBiases: Bool
-  /// Weights of convolutions by their sections, for those that share them.
+  /// The weights of convolutions by section, for sections that share them.
   var convolutions: [Int: StoredConvolution] = [:]
   /// Sizes of the class groups in the trees of sections.
   let trees: [String: [Int]]
@@ -49,14 +49,14 @@ struct DarknetPlan {
   }
 }
 
-/// A section to be prepared.
+/// A section to prepare.
 struct SectionMaker {
   let section: ConfigurationSection
   let index: Int
   let name: String
   /// Channels, rows and columns of the previous result.
   let input: [Int]
-  /// Those of all previous results.
+  /// The shapes of all previous results.
   let shapes: [[Int]]
 
   var count: Int { input.reduce(1, *) }
@@ -90,7 +90,7 @@ struct SectionMaker {
     try section.double(key, default: standard)
   }
 
-  /// Earlier sections; negative numbers are relative to this one.
+  /// The indices of earlier sections; negative values are relative to this section.
   func earlier(_ key: String) throws -> [Int] {
     let positions = try (section.ints(key) ?? []).map { $0 < 0 ? index + $0 : $0 }
     try require(

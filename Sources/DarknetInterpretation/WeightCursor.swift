@@ -8,7 +8,7 @@ struct WeightCursor {
   private var position = 0
   /// Whether matrices of connected layers are `[inputs, outputs]`.
   let isTransposed: Bool
-  /// Whether Bochkovskiy's Darknet wrote it.
+  /// Whether Bochkovskiy's Darknet wrote the file.
   let isOfBochkovskiy: Bool
 
   private init(_ bytes: Bytes, header: Int, isTransposed: Bool, isOfBochkovskiy: Bool) {
@@ -17,8 +17,8 @@ struct WeightCursor {
     self.isOfBochkovskiy = isOfBochkovskiy
   }
 
-  /// The ways to read a file. The number of images seen has 64 bits since version 0.2; if the
-  /// version is above 1000, Redmon's Darknet reads 32 bits and Bochkovskiy's 64.
+  /// The possible readings of a file. The number of images seen has 64 bits since version 0.2; if
+  /// the version exceeds 1000, Redmon's Darknet reads 32 bits and Bochkovskiy's 64.
   static func readings(of source: DarknetSource) throws -> [WeightCursor] {
     guard let bytes = source.weightBytes else {
       return [WeightCursor(Bytes(), header: 0, isTransposed: false, isOfBochkovskiy: false)]
@@ -35,7 +35,7 @@ struct WeightCursor {
     }
   }
 
-  /// The next values, in place in the file.
+  /// The next values, read in place.
   mutating func take(_ shape: [Int]) throws -> FloatValues {
     let count = try checkedProduct(shape, limit: Limits.tensorElements)
     try require(count * 4 <= values.count - position, "the weights end before its \(count) numbers")

@@ -7,7 +7,7 @@ extension Box {
       bottom: centerY + height / 2)
   }
 
-  /// Its left upper corner and its size, as COCO writes it.
+  /// A box from its upper left corner and its size, as in COCO.
   package init(x: Double, y: Double, width: Double, height: Double) {
     self.init(left: x, top: y, right: x + width, bottom: y + height)
   }
@@ -18,8 +18,8 @@ extension Box {
 
   var isFinite: Bool { left.isFinite && top.isFinite && right.isFinite && bottom.isFinite }
 
-  /// Intersection over union: |A ∩ B| / |A ∪ B|, 0 where both are empty; |A ∩ B| / |A| where `other`
-  /// is a crowd's.
+  /// Intersection over union: |A ∩ B| / |A ∪ B|, or 0 if both are empty; |A ∩ B| / |A| if `other`
+  /// is a crowd.
   package func overlap(_ other: Box, isCrowd: Bool = false) -> Double {
     let across = min(right, other.right) - max(left, other.left)
     let down = min(bottom, other.bottom) - max(top, other.top)
@@ -29,7 +29,7 @@ extension Box {
     return union > 0 ? common / union : 0
   }
 
-  /// The part inside `width` × `height`; nil if nothing of it is there.
+  /// The part inside `width` × `height`; nil if it is empty.
   package func clipped(width: Double, height: Double) -> Box? {
     let box = Box(
       left: max(0, left), top: max(0, top), right: min(width, right), bottom: min(height, bottom))
@@ -37,13 +37,13 @@ extension Box {
   }
 }
 
-/// Something that a network found in an image.
+/// An object that a network found in an image.
 package struct DetectedObject: Sendable, Equatable {
-  /// In parts of the image that the model got, or in pixels of the image that it was made of.
+  /// The box in fractions of the model's image, or in pixels of the image from which that was made.
   package var box: Box
-  /// Counted from 0, a background class left out.
+  /// The class index from 0, not counting a background class.
   package let classIndex: Int
-  /// 0…1
+  /// The score, in 0…1.
   package let score: Double
 
   package init(box: Box, classIndex: Int, score: Double) {

@@ -4,14 +4,14 @@ import TensorCore
 /// How the boxes in a model's outputs are decoded.
 package enum BoxDecoding: Sendable {
   case grid(DetectorOutput, GridDecoder)
-  /// Four numbers for each box, and a score for each of its classes.
+  /// Four coordinates and the class scores of each box.
   case offsets(DetectorOutput, scores: DetectorOutput, SSDDecoder)
   case rows(DetectorOutput, DetectionRows)
   case cells(DetectorOutput, SideDecoder)
   case regions([DetectorOutput])
   case suppressed(SuppressedBoxes)
 
-  /// Whether the model has already removed boxes that overlap a better one.
+  /// Whether the model has already suppressed overlapping boxes.
   var isSuppressed: Bool {
     switch self {
     case .rows, .suppressed: true
@@ -20,23 +20,23 @@ package enum BoxDecoding: Sendable {
   }
 }
 
-/// An output of a network, as the detector gets it.
+/// An output of a network as input of the detector.
 package struct DetectorOutput: Sendable {
   package var name: String
   package var value: Tensor
-  /// Where a grid's channels are; nil if the shape has to tell.
+  /// The position of a grid's channels; nil to derive it from the shape.
   package var channels: ChannelAxis?
-  /// The columns of a row that belong to a part of the output; nil for all.
+  /// The columns of a row if this is part of an output; nil for all.
   package var columns: Range<Int>?
 
   package init(name: String, value: Tensor, channels: ChannelAxis? = nil) {
     (self.name, self.value, self.channels) = (name, value, channels)
   }
 
-  /// The axes without those of length 1 in front.
+  /// The shape without leading axes of length 1.
   var shape: [Int] { Array(value.shape.drop { $0 == 1 }) }
 
-  /// `[C, H, W]`, where the value is a grid of `channels` channels; nil if it cannot be one.
+  /// The value as `[C, H, W]` if it can be a grid with this number of channels; otherwise nil.
   func grid(channels: Int) -> Tensor? {
     var shape = value.shape
     while shape.count > 3, shape[0] == 1 { shape.removeFirst() }
@@ -46,7 +46,7 @@ package struct DetectorOutput: Sendable {
     return value.reshaped(shape).transposed([2, 0, 1])
   }
 
-  /// The columns of the rows of an output.
+  /// The given columns of the output's rows.
   func columns(_ columns: Range<Int>) -> DetectorOutput {
     let width = value.shape.last ?? 1
     let elements = value.elements
@@ -60,8 +60,8 @@ package struct DetectorOutput: Sendable {
   }
 }
 
-/// The outputs of a model that ends with non-maximum suppression, as Vision reads them: the
-/// confidences of each box's classes; its center, width and height in parts of the image.
+/// The outputs of a model that ends with non-maximum suppression, as Vision reads them: the class
+/// confidences of each box, and its center, width and height in fractions of the image.
 package struct SuppressedBoxes: Sendable {
   package static let type = "nonMaximumSuppression"
 

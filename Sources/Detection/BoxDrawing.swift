@@ -1,10 +1,10 @@
 import Imaging
 
 extension Canvas {
-  /// Draws the edges of each box, in pixels, with `label` above it; the best object lies on top.
+  /// Draws the outline of each box, in pixels, with `label` above it; the best object is on top.
   ///
-  /// Lines are a 200th of the image's shorter side thick, at least one pixel; letters are eight
-  /// times half that, rounded, plus one high. A label that has no room above its box is inside.
+  /// Lines are 1/200 of the image's shorter side thick, font pixels 1/250 of it, both at least one
+  /// pixel. A label without room above its box is drawn inside.
   package mutating func draw(_ objects: [DetectedObject], label: (DetectedObject) -> String) {
     let side = min(width, height)
     let thickness = max(1, (side + 100) / 200)

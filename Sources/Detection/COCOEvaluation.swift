@@ -1,11 +1,11 @@
-/// An object that an image is known to show.
+/// An object in an image's ground truth.
 package struct TrueObject: Sendable, Equatable {
   package var image: Int
   package var category: Int
   package var box: Box
-  /// Of the object itself, in pixels, which decides whether it is small, medium or large.
+  /// The area of the object itself in pixels, which makes it small, medium or large.
   package var area: Double
-  /// A group of objects under one box: detections inside are neither right nor wrong.
+  /// Whether it is a group of objects in one box: detections inside are neither right nor wrong.
   package var isCrowd: Bool
 
   package init(image: Int, category: Int, box: Box, area: Double? = nil, isCrowd: Bool = false) {
@@ -15,7 +15,7 @@ package struct TrueObject: Sendable, Equatable {
   }
 }
 
-/// An object that a detector found, in the terms of the truth.
+/// An object that a detector found, with the image and category numbers of the ground truth.
 package struct FoundObject: Sendable, Equatable {
   package var image: Int
   package var category: Int
@@ -27,14 +27,14 @@ package struct FoundObject: Sendable, Equatable {
   }
 }
 
-/// Average precision and recall of detections by COCO's rules, as pycocotools computes them.
+/// Average precision and recall of detections by COCO's rules, as in pycocotools.
 ///
-/// A detection counts where its overlap with an object of its class is at least a threshold; the best
-/// detections choose first, and each object is found once. The precision at 101 values of recall is
-/// the best that any higher recall has; its mean over those, over ten thresholds from 0.5 to 0.95 and
-/// over the classes is AP.
+/// A detection is right if its overlap with an object of its class reaches a threshold; the best
+/// detections are matched first, and each object is matched once. The precision at each of 101
+/// recalls is the best at any recall at least as high; AP is the mean over these, over ten
+/// thresholds from 0.5 to 0.95 and over the classes.
 package struct COCOEvaluation: Sendable {
-  /// The areas between which objects count.
+  /// The ranges of areas for which objects are evaluated.
   package enum Size: Int, CaseIterable, Sendable {
     case all, small, medium, large
 
@@ -48,16 +48,16 @@ package struct COCOEvaluation: Sendable {
     }
   }
 
-  /// The overlaps that a detection needs.
+  /// The overlap thresholds of a right detection.
   package static let overlaps = (0..<10).map { $0 == 9 ? 0.95 : 0.5 + Double($0) * (0.45 / 9) }
   private static let recalls = (0...100).map { $0 == 100 ? 1 : Double($0) * 0.01 }
-  /// How many of an image's detections of a class count, the best ones.
+  /// The maximum numbers of detections per image and class, best ones first.
   package static let counts = [1, 10, 100]
 
-  /// The classes that the truth has, in ascending order.
+  /// The classes of the ground truth, in ascending order.
   package let categories: [Int]
-  /// By class, size and count: for each overlap the precision at each recall, and the largest recall;
-  /// nil for a class of which the truth has no object of the size.
+  /// The curve for each class, size and count; nil if the ground truth has no object of the class
+  /// and size.
   private var curves: [Key: Curve] = [:]
 
   private struct Key: Hashable {
@@ -67,7 +67,7 @@ package struct COCOEvaluation: Sendable {
   }
 
   private struct Curve {
-    /// One a threshold.
+    /// The mean precision over the recalls, and the largest recall, for each threshold.
     var precision: [Double]
     var recall: [Double]
   }
@@ -99,7 +99,7 @@ package struct COCOEvaluation: Sendable {
     var image: Int
   }
 
-  /// AP over classes and thresholds, or at one of `overlaps`; nil if the truth has no such object.
+  /// AP over classes and thresholds, or at one of `overlaps`; nil without such objects.
   package func averagePrecision(
     overlap: Int? = nil, size: Size = .all, category: Int? = nil
   ) -> Double? {
@@ -108,7 +108,7 @@ package struct COCOEvaluation: Sendable {
     }
   }
 
-  /// AR: the mean over classes and thresholds of the recall with `count` detections an image.
+  /// AR: the mean recall over classes and thresholds, with `count` detections per image.
   package func averageRecall(count: Int, size: Size = .all, category: Int? = nil) -> Double? {
     mean(size, count, category, \.recall)
   }
@@ -122,7 +122,7 @@ package struct COCOEvaluation: Sendable {
     return found.isEmpty ? nil : found.reduce(0, +) / Double(found.count)
   }
 
-  /// COCO's twelve numbers in its order, under its names.
+  /// COCO's twelve metrics in its order, under its names.
   package var summary: [(name: String, value: Double?)] {
     [
       ("AP", averagePrecision()), ("AP50", averagePrecision(overlap: 0)),
@@ -135,8 +135,8 @@ package struct COCOEvaluation: Sendable {
     ]
   }
 
-  /// Of one image the objects that no detection found, and the detections that found nothing, at an
-  /// overlap of a half.
+  /// The objects of one image that no detection matches, and the detections that match no object,
+  /// at an overlap of 0.5.
   package static func mistakes(
     truth: [TrueObject], found: [FoundObject]
   ) -> (missed: Int, wrong: Int) {
@@ -170,7 +170,7 @@ package struct COCOEvaluation: Sendable {
         case .wrong: wrong += 1
         case .ignored: break
         }
-        // The smallest step of a double at 1 keeps 0 / 0 away, as in pycocotools.
+        // Adding the machine epsilon avoids 0 / 0, as in pycocotools.
         points.append((right / Double(wanted), right / (right + wrong + .ulpOfOne)))
       }
       for index in points.indices.dropLast().reversed() {
@@ -189,27 +189,27 @@ package struct COCOEvaluation: Sendable {
   }
 }
 
-/// How the detections of one class in an image match its objects of a size.
+/// The matches between the detections of one class in an image and its objects of one size.
 private struct SizedMatches {
   enum Outcome { case right, wrong, ignored }
 
   struct Detection {
     var score: Double
-    /// One an overlap.
+    /// One outcome per overlap threshold.
     var outcomes: [Outcome]
   }
 
-  /// The best first, no more than the most that count.
+  /// The best detections, best first, as many as count.
   var detections: [Detection]
-  /// Objects to find.
+  /// The number of objects to find.
   var wanted: Int
 }
 
-/// The objects and the best detections of one class in an image, and how they overlap.
+/// The objects and the best detections of one class in an image, and their overlaps.
 private struct MatchedImage {
   private let truth: [TrueObject]
   private let found: [FoundObject]
-  /// By detection and object; by the detection's own area where the object is a crowd.
+  /// Overlaps by detection and object; relative to the detection's area if the object is a crowd.
   private let overlaps: [[Double]]
 
   init(truth: [TrueObject], found: [FoundObject]) {

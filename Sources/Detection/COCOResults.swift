@@ -1,11 +1,11 @@
-/// How COCO's results name images and classes.
+/// The identifiers of images and classes in COCO's results.
 package enum COCOResults {
   package enum ImageID: Sendable, Equatable {
     case number(Int)
     case text(String)
   }
 
-  /// The digits at the end of the file's name without its extension, as in `000000397133.jpg` and
+  /// The digits at the end of the file name without its extension, as in `000000397133.jpg` and
   /// `COCO_val2014_000000397133.jpg`; otherwise that name.
   package static func imageID(of path: String) -> ImageID {
     let file = path.split(separator: "/").last ?? path[...]
@@ -27,6 +27,6 @@ package enum COCOResults {
     return missing.reduce(classIndex + 1) { number, gap in number >= gap ? number + 1 : number }
   }
 
-  /// Numbers from 1 to 90 that no class of COCO's instances has.
+  /// The numbers from 1 to 90 that COCO's instances do not use.
   private static let missing = [12, 26, 29, 30, 45, 66, 68, 69, 71, 83]
 }

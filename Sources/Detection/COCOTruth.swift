@@ -2,16 +2,16 @@ import ByteFormats
 import Files
 import TensorCore
 
-/// The objects of images in a file of COCO's annotations, `instances_val2017.json` and the like.
+/// The objects of images in a file of COCO annotations, such as `instances_val2017.json`.
 package struct COCOTruth: Sendable {
   package struct Picture: Sendable, Equatable {
     package let id: Int
-    /// Of the file.
+    /// The file's name.
     package let name: String
   }
 
   package let images: [Picture]
-  /// Names of the classes by their numbers.
+  /// The names of the classes by number.
   package let categories: [Int: String]
   package let objects: [TrueObject]
 
@@ -46,7 +46,7 @@ package struct COCOTruth: Sendable {
 
   /// The members of the list `name`.
   ///
-  /// - Throws: `.malformed` where the list is missing, or names the first member that `read` refuses.
+  /// - Throws: `.malformed` if the list is missing, or if `read` returns nil for a member.
   private static func list<Member>(
     _ name: String, of document: JSONValue, _ read: (JSONValue) -> Member?
   ) throws -> [Member] {

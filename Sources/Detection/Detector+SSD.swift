@@ -3,7 +3,7 @@ import TensorCore
 // MARK: SSD
 
 extension Detector {
-  /// The class that is nothing: 0 unless the settings say another, or −1 for none.
+  /// The index of the background class: 0 unless a setting says otherwise; nil for a setting of −1.
   private func background(_ output: String?) throws -> Int? {
     let index = try settings.integer("background", of: output, in: -1...1 << 20) ?? 0
     return index < 0 ? nil : index
@@ -65,7 +65,7 @@ extension Detector {
     return variances
   }
 
-  /// Sets the function of the scores and the background.
+  /// Sets the decoder's score function and background class.
   private func finish(_ decoder: inout SSDDecoder) throws {
     if let text = settings.text("scores") {
       guard let function = ScoreFunction(rawValue: text) else {
@@ -76,9 +76,9 @@ extension Detector {
     decoder.background = try background(nil)
   }
 
-  /// The rows of Keras's ports of SSD: four offsets, the probabilities of the classes, a prior box
-  /// and its variances. rykov8's start with the offsets and have the corners of the prior boxes,
-  /// ssd_keras's start with the classes and have the centers and sizes. Probabilities add up to 1.
+  /// The rows of Keras's ports of SSD: four offsets, the class probabilities, a prior box and its
+  /// variances. In rykov8's, offsets come first and prior boxes have corners; in ssd_keras's,
+  /// classes come first and prior boxes have centers and sizes. Probabilities add up to 1.
   private func rowsWithPriors(_ output: DetectorOutput) throws -> BoxDecoding? {
     let width = output.shape.last ?? 0
     guard output.shape.count == 2, width > 13 else { return nil }
@@ -109,8 +109,8 @@ extension Detector {
       scores: output.columns(startsWithClasses ? 0..<classes : 4..<4 + classes), decoder)
   }
 
-  /// RetinaNet's boxes in pixels of the model's image; with prior boxes, `anchors=retinanet` for its
-  /// usual ones, offsets of their sides. All classes are something.
+  /// RetinaNet's boxes in pixels of the model's image, or offsets of the sides if there are prior
+  /// boxes, such as `anchors=retinanet` for its defaults. By default, no class is the background.
   func retinaNet(_ outputs: [DetectorOutput]) throws -> BoxDecoding {
     guard let boxes = outputs.first(where: { $0.shape.count == 2 && $0.shape.last == 4 }) else {
       throw ModelError(.mismatch, "no output has four numbers per box")
@@ -144,7 +144,7 @@ extension Detector {
     return .offsets(boxes, scores: scores, decoder)
   }
 
-  /// What PriorBox gives: two rows, each four times as long as there are boxes.
+  /// Whether this is an output of PriorBox: two rows of four values per box.
   private static func arePriors(_ output: DetectorOutput) -> Bool {
     output.shape.count == 2 && output.shape[0] == 2 && output.shape[1] % 4 == 0
       && output.shape[1] > 0

@@ -4,31 +4,31 @@ import TensorCore
 /// Finds objects in the outputs of a network.
 package struct Detector: Sendable {
   package var threshold: Double
-  /// The greatest intersection over union of two objects of a class.
+  /// The largest intersection over union of two objects of a class.
   package var overlap: Double
-  /// Names of the classes, without a background's.
+  /// The class names, without a background class.
   package var labels: [String]?
-  /// What of the image shows something and how it was scaled, if the network is told.
+  /// The region without letterboxing and its scale, for networks that take them as an input.
   package var extent: RegionDecoder.Extent?
-  /// Whether a candidate has only its best class, as Vision returns it.
+  /// Whether each candidate keeps only its best class, as in Vision.
   package var keepsBestClass = false
   let settings: DetectorSettings
   private let mode: DetectionMode
-  /// The size of the image that the network gets.
+  /// The size of the image that the network receives.
   let width: Int
   let height: Int
 
-  /// First lines of label files that name the background.
+  /// The first lines of label files that name the background.
   private static let backgrounds = ["background", "__background__", "none_of_the_above"]
   package static let usualThreshold = 0.25
   package static let usualOverlap = 0.45
-  /// py-faster-rcnn's
+  /// The default of py-faster-rcnn.
   package static let overlapOfRegions = 0.3
 
   /// - Parameters:
-  /// - labels: given by the user or the model; they come before those of `settings`.
-  /// - width, height: of the image that the network gets.
-  /// - Throws: `.mismatch` if a setting is none.
+  ///   - labels: from the user or the model; they take precedence over those of `settings`.
+  ///   - width, height: the size of the image that the network receives.
+  /// - Throws: `.mismatch` if a setting is invalid.
   package init(
     _ mode: DetectionMode, settings: DetectorSettings, labels: [String]? = nil, width: Int,
     height: Int
@@ -55,14 +55,14 @@ package struct Detector: Sendable {
     }
   }
 
-  /// A class's name.
+  /// The name of a class.
   package func label(_ index: Int) -> String {
     guard let labels, labels.indices.contains(index) else { return "class \(index)" }
     return labels[index]
   }
 
-  /// What there is, the best first, in parts of the image that the network got; a box may reach
-  /// beyond it.
+  /// The detected objects, best first, in fractions of the network's image; a box may extend beyond
+  /// it.
   package func objects(in outputs: [DetectorOutput]) throws -> [DetectedObject] {
     let decodings = try decodings(of: outputs)
     let objects = try decodings.flatMap(objects)
@@ -71,7 +71,7 @@ package struct Detector: Sendable {
       ? objects.sorted { $0.score > $1.score } : Suppression.best(objects, overlap: overlap)
   }
 
-  /// How the boxes in the outputs are decoded.
+  /// How to decode the boxes in the outputs.
   package func decodings(of outputs: [DetectorOutput]) throws -> [BoxDecoding] {
     switch mode {
     case .auto:
@@ -123,7 +123,7 @@ package struct Detector: Sendable {
     }
   }
 
-  /// Of the objects of each candidate, which follow each other, the best.
+  /// The best object of each candidate; objects of a candidate are adjacent.
   private func best(_ objects: [DetectedObject]) -> [DetectedObject] {
     guard keepsBestClass else { return objects }
     return objects.reduce(into: []) { kept, object in
@@ -223,10 +223,10 @@ extension Detector {
     return stride(from: 0, to: numbers.count, by: 2).map { (numbers[$0], numbers[$0 + 1]) }
   }
 
-  /// The decoders of all outputs that are grids, with the anchors that the user gave.
+  /// The decoders of all outputs that are grids, with anchors from the user.
   ///
   /// Anchors are given for each output, `A; B`, or all together: then the finest grid has the first
-  /// ones, as in YOLO v3, and each as many as the others.
+  /// ones, as in YOLO v3, and all grids have equally many.
   private func grids(
     _ outputs: [DetectorOutput], _ kind: GridDecoder.Kind,
     anchors builtIn: [(width: Double, height: Double)]? = nil

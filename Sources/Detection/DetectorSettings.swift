@@ -1,8 +1,8 @@
 import TensorCore
 
-/// What a model's metadata or the user say of its boxes, under the keys that Darknet's options have.
+/// The settings for a model's boxes, from its metadata or the user, by the keys of Darknet.
 ///
-/// `assay.detect.KEY` holds for the model, `assay.detect.OUTPUT.KEY` for one output.
+/// `assay.detect.KEY` applies to the model, `assay.detect.OUTPUT.KEY` to one output.
 package struct DetectorSettings: Sendable {
   package static let prefix = "assay.detect."
 
@@ -10,7 +10,7 @@ package struct DetectorSettings: Sendable {
 
   /// - Parameters:
   ///   - metadata: the model's user-defined metadata.
-  ///   - options: `KEY` or `OUTPUT.KEY` and value; they come before the metadata.
+  ///   - options: values by `KEY` or `OUTPUT.KEY`; they take precedence over the metadata.
   package init(metadata: [String: String], options: [String: String] = [:]) {
     values = [:]
     for (key, value) in metadata where key.hasPrefix(Self.prefix) {
@@ -19,7 +19,7 @@ package struct DetectorSettings: Sendable {
     values.merge(options) { $1 }
   }
 
-  /// The metadata of a detector of this kind, with which `auto` finds the same boxes.
+  /// The metadata for a detector of this kind, with which `auto` finds the same boxes.
   ///
   /// - Throws: `.mismatch` if a setting is missing or invalid.
   package static func metadata(
@@ -97,20 +97,20 @@ package struct DetectorSettings: Sendable {
   }
 }
 
-/// How boxes are found in a model's outputs; the names are the command line's.
+/// The kind of a model's boxes; the names are those of the command line.
 package enum DetectionMode: String, Sendable, CaseIterable {
-  /// As the model's metadata say.
+  /// As described in the model's metadata.
   case auto
   case yolov2, yolov3, ssd, retinanet
-  /// Faster R-CNN and R-FCN: regions, and for each a score and offsets a class.
+  /// Faster R-CNN and R-FCN: regions with scores and offsets per class.
   case fasterRCNN = "faster-rcnn"
-  /// YOLO v2's small network of Pascal VOC, with its anchors and labels.
+  /// The small YOLO v2 network for Pascal VOC, with its anchors and labels.
   case tinyYOLOVOC = "tiny-yolo-voc"
 }
 
-/// Tiny YOLO v2 of Pascal VOC, `yolov2-tiny-voc.cfg` of Darknet.
+/// Tiny YOLO v2 for Pascal VOC, Darknet's `yolov2-tiny-voc.cfg`.
 package enum TinyYOLOVOC {
-  /// In cells of the grid.
+  /// The anchors in cells of the grid.
   package static let anchors = [
     (1.08, 1.19), (3.42, 4.41), (6.63, 11.38), (9.42, 5.11), (16.62, 10.52),
   ].map { (width: $0.0, height: $0.1) }

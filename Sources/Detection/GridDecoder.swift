@@ -1,40 +1,40 @@
 import LibC
 import TensorCore
 
-/// The grid of YOLO v2, v3 or v4, `[C, H, W]`: the channels of box b begin at
-/// b · (classes + 5) with x, y, w, h, the confidence, then the classes.
+/// The grid of YOLO v2, v3 or v4, `[C, H, W]`: the channels of box b start at b · (classes + 5)
+/// with x, y, w, h, the confidence, then the classes.
 ///
 /// For the position in column i and row j of a grid of W × H, σ the logistic function, (a, b) the box's
 /// anchor and s `scale`, in parts of the image:
 ///
-/// x = (i + s·σ(tx) − (s − 1)/2) / W y = (j + s·σ(ty) − (s − 1)/2) / H
-/// region: w = a·exp(tw) / W h = b·exp(th) / H
-/// yolo: w = a·exp(tw) / image width h = b·exp(th) / image height
-/// logistic already: x = (i + s·tx − (s − 1)/2) / W, w = 4·tw²·a / image width
+///     x = (i + s·σ(tx) − (s − 1)/2) / W,  y = (j + s·σ(ty) − (s − 1)/2) / H
+///     region: w = a·exp(tw) / W,  h = b·exp(th) / H
+///     yolo: w = a·exp(tw) / image width,  h = b·exp(th) / image height
+///     isLogistic: x = (i + s·tx − (s − 1)/2) / W,  w = 4·tw²·a / image width
 ///
-/// x and y are the middle of the box. The score of class c is σ(confidence) · p(c), where p is the
-/// softmax over the classes (`region` with `softmax`) or σ of each. Sources: `region_layer.c`,
-/// `yolo_layer.c` and `gaussian_yolo_layer.c` of Darknet.
+/// (x, y) is the center of the box. The score of class c is σ(confidence) · p(c), where p is a
+/// softmax over the classes (`region` with `softmax`) or σ. Sources: Darknet's `region_layer.c`,
+/// `yolo_layer.c` and `gaussian_yolo_layer.c`.
 package struct GridDecoder: Sendable, Equatable {
   package enum Kind: Sendable {
     /// YOLO v2: anchors in cells of the grid.
     case region
     /// YOLO v3 and v4: anchors in pixels of the model's image.
     case yolo
-    /// Each of x, y, w and h is followed by its uncertainty; the score is multiplied by 1 less the
-    /// mean of their logistic functions.
+    /// Each of x, y, w and h is followed by its uncertainty u; the score is multiplied by 1 − the
+    /// mean of σ(u).
     case gaussian
   }
 
   package var kind: Kind
   package var classes: Int
-  /// Widths and heights, one pair a box of a place.
+  /// Widths and heights, one pair per box of a cell.
   package var anchors: [(width: Double, height: Double)]
-  /// Numbers of a box before its confidence, 4 unless there is a mask.
+  /// The number of values of a box before its confidence; 4 unless there is a mask.
   package var coordinates = 4
-  /// `region`: whether the classes are a softmax, not logistic functions.
+  /// `region`: whether the classes use a softmax instead of logistic functions.
   package var isSoftmax = true
-  /// `region`: whether the confidence's place holds the background's class.
+  /// `region`: whether the confidence is the background class instead.
   package var hasBackground = false
   /// Darknet's `scale_x_y`.
   package var scale = 1.0
@@ -51,17 +51,17 @@ package struct GridDecoder: Sendable, Equatable {
       && a.isLogistic == b.isLogistic && a.anchors.elementsEqual(b.anchors) { $0 == $1 }
   }
 
-  /// The numbers of a box.
+  /// The number of values of a box.
   package var numbers: Int { (kind == .gaussian ? 8 : coordinates) + 1 + classes }
 
-  /// The channels that the grid must have.
+  /// The number of channels that the grid must have.
   package var channels: Int { anchors.count * numbers }
 
-  /// Every box and class with a score above `threshold`, in parts of an image of `width` × `height`
-  /// pixels.
+  /// All boxes and classes with a score above `threshold`, in fractions of an image of `width` ×
+  /// `height` pixels.
   ///
   /// - Parameter grid: `[C, H, W]`.
-  /// - Throws: `.mismatch` if the grid has other channels.
+  /// - Throws: `.mismatch` if the grid has a different number of channels.
   package func objects(
     in grid: Tensor, width: Int, height: Int, threshold: Double
   ) throws -> [DetectedObject] {
@@ -134,7 +134,7 @@ package struct GridDecoder: Sendable, Equatable {
       factor *= 1 - (0..<4).reduce(0) { $0 + probability(cell[2 * $1 + 1]) } / 4
     }
     guard classes > 0 else { return factor > threshold ? [(0, factor)] : [] }
-    // No class is more probable than 1.
+    // A class probability is at most 1.
     guard factor > threshold else { return [] }
     let first = confidenceAt + 1
     let isSoftmax = kind == .region && isSoftmax

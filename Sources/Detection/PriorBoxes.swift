@@ -1,20 +1,20 @@
 import TensorCore
 
-/// The boxes that SSD's offsets refer to.
+/// The boxes to which SSD's offsets refer.
 package struct PriorBoxes: Sendable, Equatable {
-  /// In parts of the image.
+  /// The boxes in fractions of the image.
   package var boxes: [Box]
-  /// Factors of the offsets of x, y, w and h: one set a box, or one for all.
+  /// The factors of the offsets of x, y, w and h: one set per box, or one for all.
   package var variances: [[Double]]
   package var coding = Coding.center
 
-  /// What the four numbers of a box are.
+  /// The meaning of a box's four values.
   package enum Coding: Sendable {
-    /// Offsets of the center, and logarithms of factors of the size: Caffe's CENTER_SIZE.
+    /// Offsets of the center, and logarithms of the size's factors: Caffe's CENTER_SIZE.
     case center
-    /// Offsets of left, top, right and bottom, in parts of the prior box's size.
+    /// Offsets of left, top, right and bottom, relative to the prior box's size.
     case corners
-    /// Left, top, right and bottom themselves; the variances are factors.
+    /// Left, top, right and bottom themselves, multiplied by the variances.
     case sides
   }
 
@@ -25,8 +25,8 @@ package struct PriorBoxes: Sendable, Equatable {
     self.variances = variances
   }
 
-  /// What Caffe's PriorBox layers give, `[1, 2, 4 · boxes]`: xmin, ymin, xmax, ymax of each box in
-  /// parts of the image, then as many variances.
+  /// Reads the output of Caffe's PriorBox layers, `[1, 2, 4 · boxes]`: xmin, ymin, xmax, ymax of
+  /// each box in fractions of the image, followed by as many variances.
   init(caffe output: Tensor) throws {
     let count = output.count / 8
     guard output.count > 0, output.count % 8 == 0 else {
@@ -42,12 +42,12 @@ package struct PriorBoxes: Sendable, Equatable {
     variances = (count..<2 * count).map { Array(values[4 * $0..<4 * $0 + 4]) }
   }
 
-  /// Boxes by a description, `GRID: SIZES; GRID: SIZES; …`, in the order of the network's outputs.
+  /// Boxes from a description, `GRID: SIZES; GRID: SIZES; …`, in the order of the outputs.
   ///
-  /// GRID is `40x30`, columns and rows, with the middles at (i + ½)/columns and (j + ½)/rows, or
-  /// `40x30/8`, with them every 8 pixels of the model's image. SIZES are widths and heights in
-  /// pixels, `10x10, 16x16`. Boxes come row by row, those of a place together. As in the networks
-  /// that are described so, none is larger than the image.
+  /// GRID is `40x30`, columns and rows, with centers at (i + ½)/columns and (j + ½)/rows, or
+  /// `40x30/8`, with centers every 8 pixels of the model's image. SIZES are widths and heights in
+  /// pixels, `10x10, 16x16`. Boxes are ordered by row and column; those of a cell are adjacent. As
+  /// in the networks for which this notation is used, no box is larger than the image.
   ///
   /// - Parameters: `width` and `height` of the model's image.
   package init(description: String, width: Int, height: Int) throws {
@@ -85,7 +85,7 @@ package struct PriorBoxes: Sendable, Equatable {
     guard !boxes.isEmpty else { throw Self.fault(description) }
   }
 
-  /// The anchors of keras-retinanet: on the levels 3 to 7 of the pyramid, nine for each position.
+  /// The anchors of keras-retinanet: nine per position on pyramid levels 3 to 7.
   init(pyramidOf width: Int, height: Int) {
     self.init(boxes: [])
     for level in 3...7 {
@@ -127,12 +127,12 @@ package struct PriorBoxes: Sendable, Equatable {
     )
   }
 
-  /// A box of offsets (tx, ty, tw, th) of the center, v the variances and p the prior box, by Caffe's CENTER_SIZE:
+  /// The box from offsets (tx, ty, tw, th) by Caffe's CENTER_SIZE, for variances v and prior box p:
   ///
   ///     x = px + v₁·tx·pw    w = pw·exp(v₃·tw)
   ///     y = py + v₂·ty·ph    h = ph·exp(v₄·th)
   ///
-  /// x and y are the middles.
+  /// (x, y) is the center.
   func box(_ index: Int, offsets: (Double, Double, Double, Double)) -> Box {
     let prior = boxes[index]
     let factors = variances.count == 1 ? variances[0] : variances[index]

@@ -1,10 +1,10 @@
 import TensorCore
 
-/// The outputs of Faster R-CNN and R-FCN: regions of the image, and for each a score a class and
-/// offsets of its box, as py-faster-rcnn reads them.
+/// The outputs of Faster R-CNN and R-FCN: regions of the image, each with scores and box offsets
+/// per class, as py-faster-rcnn reads them.
 package struct RegionDecoder: Sendable {
-  /// The part of the image that shows something, in pixels of what the network gets, and the factors by
-  /// which it was scaled.
+  /// The part of the network's image without letterboxing, in pixels, and the factors by which it
+  /// was scaled.
   package struct Extent: Sendable {
     package var width: Double
     package var height: Double
@@ -18,7 +18,7 @@ package struct RegionDecoder: Sendable {
   }
 
   package var extent: Extent
-  /// The size of the image that the network gets.
+  /// The size of the image that the network receives.
   private let width: Int
   private let height: Int
 
@@ -28,11 +28,11 @@ package struct RegionDecoder: Sendable {
     extent = Extent(width: Double(width), height: Double(height))
   }
 
-  /// Every box of a class but the first, the background, with a score above `threshold`, in parts of
-  /// the image. A region's last pixel belongs to it, so that a box ends one pixel further.
+  /// All boxes of classes other than the first one, the background, with a score above `threshold`,
+  /// in fractions of the image. A region includes its last pixel, so a box ends one pixel further.
   ///
   /// - Parameters:
-  ///   - regions: `[R, 5]`: image, x₁, y₁, x₂, y₂; an image below 0 means no region.
+  ///   - regions: `[R, 5]`: image, x₁, y₁, x₂, y₂; a negative image index means no region.
   ///   - scores: `[R, classes]`.
   ///   - offsets: `[R, 4 · classes]`, or `[R, 8]` for boxes that do not depend on the class.
   package func objects(

@@ -3,27 +3,27 @@ import TensorCore
 
 func exponential(_ x: Double) -> Double { exp(x) }
 
-/// What becomes of the scores that a network gives.
+/// The function that turns a network's scores into probabilities.
 package enum ScoreFunction: String, Sendable, CaseIterable {
-  /// They are probabilities.
+  /// None, since they are probabilities.
   case none
   case softmax, sigmoid
 }
 
-/// SSD's outputs: for each prior box four offsets and a score a class.
+/// SSD's outputs: four offsets for each prior box, and a score per class.
 package struct SSDDecoder: Sendable, Equatable {
   package var priors: PriorBoxes
   package var function = ScoreFunction.none
-  /// The class that is nothing; nil if all are something.
+  /// The background class; nil if there is none.
   package var background: Int? = 0
 
   package init(priors: PriorBoxes) { self.priors = priors }
 
-  /// Every box and class but the background with a score above `threshold`, in parts of the image.
+  /// All boxes and classes but the background with a score above `threshold`, in fractions.
   ///
   /// - Parameters:
-  /// - locations: `4 · boxes` offsets, those of a box together.
-  /// - scores: `classes · boxes` numbers, those of a box together.
+  ///   - locations: `4 · boxes` offsets, with those of a box adjacent.
+  ///   - scores: `classes · boxes` values, with those of a box adjacent.
   package func objects(
     locations: Tensor, scores: Tensor, threshold: Double
   ) throws -> [DetectedObject] {
@@ -80,10 +80,10 @@ extension ScoreFunction {
   }
 }
 
-/// The rows of Caffe's DetectionOutput, `[1, 1, N, 7]`: image, class, score, xmin, ymin, xmax, ymax in
-/// parts of the image. Rows that are none have a class of −1. They have been suppressed already.
+/// The rows of Caffe's DetectionOutput, `[1, 1, N, 7]`: image, class, score, xmin, ymin, xmax, ymax
+/// in fractions of the image. Filler rows have the class −1. Overlaps have already been suppressed.
 package struct DetectionRows: Sendable, Equatable {
-  /// The class that is nothing; nil if all are something.
+  /// The background class; nil if there is none.
   package var background: Int? = 0
 
   package init() {}

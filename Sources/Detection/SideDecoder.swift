@@ -1,15 +1,15 @@
 import TensorCore
 
-/// The numbers of YOLO v1, for side × side cells: the classes of every cell, the confidences of its
+/// The outputs of YOLO v1 for side × side cells: the classes of every cell, the confidences of its
 /// boxes, then x, y, w and h of each box.
 ///
-/// For the cell in column i and row j, in parts of the image: x = (i + tx) / side, y = (j + ty) / side,
-/// w = tw, h = th, or their squares. The score of a class is the confidence times the class's number,
-/// of which a softmax may be taken. Source: `detection_layer.c` of Darknet.
+/// For the cell in column i and row j, in fractions of the image: x = (i + tx) / side, y = (j + ty)
+/// / side, w = tw, h = th, or their squares. The score of a class is the confidence times the
+/// class's value, optionally after a softmax. Source: Darknet's `detection_layer.c`.
 package struct SideDecoder: Sendable {
   package var side = 7
   package var classes = 1
-  /// Boxes of a cell.
+  /// The number of boxes per cell.
   package var boxes = 1
   package var isSoftmax = false
   /// Whether w and h are square roots.
@@ -17,7 +17,7 @@ package struct SideDecoder: Sendable {
 
   package init() {}
 
-  /// Every box and class with a score above `threshold`.
+  /// All boxes and classes with a score above `threshold`.
   package func objects(in numbers: Tensor, threshold: Double) throws -> [DetectedObject] {
     let cells = try checkedProduct([side, side], limit: Limits.dimension)
     let count = try checkedProduct(

@@ -1,14 +1,14 @@
 /// Greedy non-maximum suppression, class by class.
 package enum Suppression {
-  /// Of each class no more than this many are looked at, the best ones, so that a threshold of 0 on a
+  /// The number of best candidates per class that are considered, so that a threshold of 0 on a
   /// large grid does not take minutes.
   package static let candidatesOfClass = 4096
 
-  /// The objects that remain, the best first.
+  /// The remaining objects, best first.
   ///
-  /// Of each class the object with the highest score stays; those whose intersection over union with
-  /// it is more than `overlap` go; so on with the best of the rest. Of equal scores the earlier object
-  /// comes first.
+  /// For each class, the object with the highest score is kept, and those with an intersection over
+  /// union above `overlap` with it are removed; this repeats for the rest. Of equal scores, the
+  /// earlier object comes first.
   package static func best(_ objects: [DetectedObject], overlap: Double) -> [DetectedObject] {
     let ranked = objects.enumerated().sorted {
       ($0.element.score, $1.offset) > ($1.element.score, $0.offset)

@@ -5,5 +5,5 @@ func complain(_ text: String) {
   _ = write(2, &bytes, bytes.count)
 }
 
-/// Skips the C library's cleanup, which has nothing to save.
+/// Exits without the C library's cleanup, since there is nothing to save.
 func end(_ status: Int32) -> Never { _exit(status) }

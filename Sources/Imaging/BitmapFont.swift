@@ -3,10 +3,10 @@
 enum BitmapFont {
   static let width = 5
   static let height = 8
-  /// Distance from one glyph to the next.
+  /// The distance from one glyph to the next.
   static let advance = 6
 
-  /// Eight rows with the leftmost pixel in bit 4. Characters without a glyph get the question mark.
+  /// Eight rows with the leftmost pixel in bit 4. Characters without a glyph become question marks.
   static func glyph(_ scalar: Unicode.Scalar) -> ArraySlice<UInt8> {
     let index = scalar.value >= 0x20 && scalar.value < 0x7F ? Int(scalar.value) - 0x20 : 31
     return glyphs[index * height..<(index + 1) * height]

@@ -1,5 +1,5 @@
-/// A rectangle given by its edges, which may be between samples. The unit is the sample or the
-/// whole image (0 is the left or upper edge, 1 the right or lower one).
+/// A rectangle given by its edges, which may be between samples. The unit is the sample, or the
+/// whole image, in which 0 is the left or upper edge and 1 the right or lower one.
 package struct Box: Sendable, Equatable {
   package var left: Double
   package var top: Double

@@ -21,8 +21,8 @@ package struct Color: Sendable, Equatable {
     self.init(channel(5), channel(3), channel(1))
   }
 
-  /// A color for each number, always the same: hues the golden ratio apart, so that neighbors and
-  /// their neighbors differ.
+  /// The color for an index, always the same: hues are the golden ratio apart, so that colors of
+  /// nearby indices differ.
   package static func distinct(_ index: Int) -> Color {
     let hue = (0.02 + Double(index) * 0.618_033_988_749_895).truncatingRemainder(dividingBy: 1)
     return Color(hue: hue, saturation: 0.85, value: index % 2 == 0 ? 1 : 0.85)
@@ -77,7 +77,7 @@ package struct Canvas: Sendable {
     }
   }
 
-  /// An image, its left upper corner at (`x`, `y`).
+  /// Draws an image with its upper left corner at (`x`, `y`).
   package mutating func paste(_ image: Image, x: Int, y: Int) throws {
     let image = try image.rgb()
     image.samples.withUnsafeBytes { source in
@@ -90,7 +90,7 @@ package struct Canvas: Sendable {
     }
   }
 
-  /// The edge of a rectangle, `thickness` pixels inwards.
+  /// Draws the outline of a rectangle, `thickness` pixels wide on the inside.
   package mutating func outline(x: Range<Int>, y: Range<Int>, thickness: Int, _ color: Color) {
     let across = min(thickness, x.count)
     let down = min(thickness, y.count)
@@ -100,14 +100,14 @@ package struct Canvas: Sendable {
     fill(x: x.upperBound - across..<x.upperBound, y: y, color)
   }
 
-  /// The size of a line of text whose font pixels are `scale` pixels wide, with a border of one
-  /// font pixel.
+  /// The size of a line of text with `scale` pixels per font pixel, including a border of one font
+  /// pixel.
   package static func textSize(_ text: String, scale: Int) -> (width: Int, height: Int) {
     let count = text.unicodeScalars.count
     return (scale * (count * BitmapFont.advance + 1), scale * (BitmapFont.height + 2))
   }
 
-  /// A line of text with a background; its upper left corner is at (`x`, `y`).
+  /// Draws a line of text with a background and its upper left corner at (`x`, `y`).
   package mutating func text(
     _ text: String, x: Int, y: Int, scale: Int, ink: Color, ground: Color
   ) {

@@ -1,8 +1,8 @@
-/// Colors for numbers from 0 to 1 with perceptually uniform brightness, so they stay in order in
-/// grayscale: Matplotlib's `viridis` by Stéfan van der Walt and Nathaniel Smith, in the public
+/// Colors for numbers from 0 to 1 with perceptually uniform lightness, so that they stay in order
+/// in grayscale: Matplotlib's `viridis` by Stéfan van der Walt and Nathaniel Smith, in the public
 /// domain (CC0).
 package enum ColorMap {
-  /// Red, green and blue of ⌊255 · `value` + ½⌋; NaN is gray.
+  /// Red, green and blue at index ⌊255 · `value` + ½⌋; NaN is gray.
   package static func viridis(_ value: Double) -> (red: UInt8, green: UInt8, blue: UInt8) {
     guard !value.isNaN else { return (128, 128, 128) }
     let index = Int((max(0, min(1, value)) * 255).rounded())

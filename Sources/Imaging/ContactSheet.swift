@@ -1,8 +1,8 @@
-/// Many images on one, in rows, with lines of text under each.
+/// Many images in one, in rows, with lines of text below each.
 package enum ContactSheet {
   package struct Tile: Sendable {
     package var image: Image
-    /// One per line; what is too long loses its start.
+    /// The lines of text; an overlong line loses its start.
     package var lines: [String]
 
     package init(_ image: Image, lines: [String]) {
@@ -17,8 +17,8 @@ package enum ContactSheet {
   private static let scale = 2
 
   /// - Parameters:
-  ///   - columns: of images, if there are as many.
-  ///   - side: of the square into which each image is brought, in its proportions.
+  ///   - columns: the maximum number of columns.
+  ///   - side: the side of the square into which each image is fitted, keeping its aspect ratio.
   /// - Throws: `.limitExceeded` if the sheet is too large.
   package static func image(of tiles: [Tile], columns: Int = 5, side: Int = 300) throws -> Image {
     let columns = max(1, min(columns, tiles.count))

@@ -1,6 +1,6 @@
 import TensorCore
 
-/// What to do with an image whose size differs from the model's; the names are those of the command
+/// How to fit an image whose size differs from the model's; the names are those of the command
 /// line.
 public enum Fitting: String, CaseIterable, Sendable {
   /// Throws an error.
@@ -14,19 +14,19 @@ public enum Fitting: String, CaseIterable, Sendable {
   case fit
 }
 
-/// Which part of an image goes where in the model's input.
+/// Which part of an image is used, and its position in the model's input.
 struct ImagePlacement: Equatable {
-  /// In samples of the image.
+  /// The part, in samples of the image.
   let source: Box
-  /// In samples of the model's input; the rest of it is black.
+  /// The position in samples of the model's input, which is black elsewhere.
   let left: Int
   let top: Int
   let width: Int
   let height: Int
 
   /// - Parameters:
-  ///   - size: size of the image.
-  ///   - width: width of the model's input.
+  ///   - size: the size of the image.
+  ///   - width: the width of the model's input.
   /// - Throws: `.mismatch` with both sizes if they differ and `fitting` is `exact`.
   init(of size: (width: Int, height: Int), width: Int, height: Int, _ fitting: Fitting) throws {
     let (across, down) = (Double(size.width), Double(size.height))
@@ -80,7 +80,7 @@ extension Image {
     ).framed(placement, width: width, height: height)
   }
 
-  /// The image at its position in a larger black one.
+  /// The image at its position in a larger black image.
   private func framed(_ placement: ImagePlacement, width: Int, height: Int) throws -> Image {
     if width == self.width, height == self.height { return self }
     let buffer = try SampleBuffer(width: width, height: height, channelCount: channelCount)

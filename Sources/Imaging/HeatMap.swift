@@ -2,18 +2,18 @@ import TensorCore
 
 /// An array of one to three channels as an image.
 ///
-/// Each number v becomes (v − minimum) / (maximum − minimum), over all channels; infinities and NaN
-/// are not counted. One channel is shown in `ColorMap.viridis`, two in red and green, three in red,
-/// green and blue. If all numbers are equal, they are shown as 0.
+/// Each value v becomes (v − minimum) / (maximum − minimum), with the range of all finite values of
+/// all channels. One channel is shown in `ColorMap.viridis`, two in red and green, three in red,
+/// green and blue. If all values are equal, they are shown as 0.
 package struct HeatMap: Sendable {
   package let image: Image
-  /// Smallest and largest number; nil if none is finite.
+  /// The smallest and largest value; nil if none is finite.
   package let range: ClosedRange<Float>?
 
   /// - Parameters:
   ///   - tensor: `[H, W]`, `[C, H, W]` or `[H, W, C]`, with leading axes of length 1.
-  ///   - axis: the position of the channels; nil to derive it from the shape, first if both are
-  ///     possible.
+  ///   - axis: the position of the channels; nil to derive it from the shape, preferring the first
+  ///     axis.
   /// - Throws: `.mismatch` for other shapes, `.limitExceeded` for images that are too large.
   package init(_ tensor: Tensor, channels axis: ChannelAxis? = nil) throws {
     guard let planes = Self.planes(tensor, axis) else {
@@ -53,7 +53,7 @@ package struct HeatMap: Sendable {
     image = Image(width: width, height: height, channelCount: 3, samples: buffer.finished)
   }
 
-  /// `[C, H, W]`
+  /// The tensor as `[C, H, W]`; nil for other shapes.
   private static func planes(_ tensor: Tensor, _ axis: ChannelAxis?) -> Tensor? {
     var shape = tensor.shape
     while shape.count > 3, shape[0] == 1 { shape.removeFirst() }

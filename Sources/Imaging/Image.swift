@@ -1,17 +1,17 @@
 import TensorCore
 
-/// An image of 8-bit samples: gray (one channel) or red, green and blue (three), rows from top to
-/// bottom, channels interleaved.
+/// An image of 8-bit samples: gray (one channel) or red, green and blue (three channels), with rows
+/// from top to bottom and interleaved channels.
 public struct Image: Sendable, Equatable {
-  /// In pixels.
+  /// The width in pixels.
   public let width: Int
-  /// In pixels.
+  /// The height in pixels.
   public let height: Int
   /// 1 or 3.
   public let channelCount: Int
   /// `height · width · channelCount` samples.
   public let samples: Bytes
-  /// What is wrong with the file that it was decoded from; nil if nothing is.
+  /// The damage of the file from which the image was decoded; nil if there is none.
   package var damage: String?
 
   /// Precondition: the number of `samples` is the product of the other arguments.
@@ -28,7 +28,7 @@ public struct Image: Sendable, Equatable {
     self.samples = samples
   }
 
-  /// Whether both have the same samples.
+  /// Whether the sizes and the samples are equal.
   public static func == (a: Image, b: Image) -> Bool {
     (a.width, a.height, a.channelCount) == (b.width, b.height, b.channelCount)
       && a.samples == b.samples
@@ -84,10 +84,10 @@ struct SampleBuffer {
     buffer = try AlignedBuffer(checkedByteCount: count)
   }
 
-  /// Before anything of the image's size is allocated.
+  /// Checks a size before anything of that size is allocated.
   ///
-  /// - Throws: `.malformed` if a file of `fileByteCount` bytes, of which each gives at most
-  ///   `expansion` samples, cannot hold the image. Small images may be emptier.
+  /// - Throws: `.malformed` if a file of `fileByteCount` bytes, each of at most `expansion`
+  ///   samples, cannot hold the image. Small images are not checked.
   static func checkFits(
     width: Int, height: Int, channelCount: Int, of format: String, fitsInto fileByteCount: Int,
     expansion: Int
@@ -112,6 +112,6 @@ struct SampleBuffer {
       start: buffer.pointer.assumingMemoryBound(to: UInt8.self), count: count)
   }
 
-  /// The samples, which must not be written any more.
+  /// The samples, which must no longer be written.
   var finished: Bytes { Bytes(base: buffer.pointer, count: count, owner: buffer) }
 }

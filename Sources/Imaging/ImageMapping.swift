@@ -2,22 +2,22 @@ import TensorCore
 
 /// Maps points of the model's image back to the image file.
 ///
-/// Points are in pixels; (0, 0) is the upper left corner of the first one. A rectangle of the
-/// turned image was resized to a rectangle of the model's image. For the horizontal axis, the
+/// Points are in pixels; (0, 0) is the upper left corner of the first pixel. A rectangle of the
+/// rotated image was resized to a rectangle of the model's image. On the horizontal axis, the
 /// inverse is
 ///
 ///     x = source.left + (u − target.left) · source.width / target.width
 ///
-/// after which the turn is undone.
+/// after which the rotation is undone.
 package struct ImageMapping: Sendable, Equatable {
-  /// The part of the turned image that was used.
+  /// The part of the rotated image that was used.
   package var source: Box
   /// Its position in the model's image.
   package var target: Box
-  /// The size of the turned image.
+  /// The size of the rotated image.
   package var width: Int
   package var height: Int
-  /// How the image was turned.
+  /// The rotation that was applied.
   package var orientation: Orientation
 
   package init(
@@ -29,9 +29,9 @@ package struct ImageMapping: Sendable, Equatable {
   }
 
   /// - Parameters:
-  ///   - size: size of the turned image.
-  ///   - width, height: size of the model's image.
-  /// - Throws: `.mismatch` if the sizes differ but must not.
+  ///   - size: the size of the rotated image.
+  ///   - width, height: the size of the model's image.
+  /// - Throws: `.mismatch` if the sizes differ, but `options` require equal sizes.
   package init(
     of size: (width: Int, height: Int), width: Int, height: Int, _ options: ImageOptions,
     orientation: Orientation = .upright
@@ -49,15 +49,15 @@ package struct ImageMapping: Sendable, Equatable {
       width: size.width, height: size.height, orientation: orientation)
   }
 
-  /// The corresponding point of the turned image.
+  /// The corresponding point of the rotated image.
   package func rotatedPoint(_ u: Double, _ v: Double) -> (x: Double, y: Double) {
     let across = (source.right - source.left) / (target.right - target.left)
     let down = (source.bottom - source.top) / (target.bottom - target.top)
     return (source.left + (u - target.left) * across, source.top + (v - target.top) * down)
   }
 
-  /// The point of the image file for the point (`x`, `y`) of the turned image, from the table of
-  /// Exif tag 0x0112.
+  /// The point of the image file for the point (`x`, `y`) of the rotated image, according to Exif
+  /// tag 0x0112.
   package func storedPoint(_ x: Double, _ y: Double) -> (x: Double, y: Double) {
     let (right, bottom) = (Double(width), Double(height))
     switch orientation {

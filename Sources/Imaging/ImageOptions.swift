@@ -13,7 +13,7 @@ public struct ImageOptions: Sendable, Equatable {
   /// No resizing: the image must have the network's size.
   public init() {}
 
-  /// Replaces the fitting of the image, including a first square.
+  /// Replaces the fitting of the image, and resets the first square.
   public mutating func bring(into fitting: Fitting) {
     self.fitting = fitting
     firstSide = nil
@@ -22,10 +22,10 @@ public struct ImageOptions: Sendable, Equatable {
 
 /// How other programs prepare an image for a network; the names are those of the command line.
 public enum ImageRecipe: String, CaseIterable, Sendable {
-  /// Keras's `load_img` with a `target_size` and otherwise defaults: resizes each axis
-  /// independently, to the nearest samples.
+  /// Keras's `load_img` with a `target_size` and defaults otherwise: resizes each axis
+  /// independently, with nearest-neighbor interpolation.
   case kerasLoadImage = "keras-load-img"
-  /// Caffe's `classify.py --center_only`: resizes to 256 × 256 and takes the center.
+  /// Caffe's `classify.py --center_only`: resizes to 256 × 256 and crops to the center.
   case caffeClassify = "caffe-classify"
   /// Vision's default, `centerCrop`, with the image upright.
   case visionCenterCrop = "vision-center-crop"

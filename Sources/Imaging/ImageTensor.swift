@@ -17,7 +17,7 @@ package enum ChannelAxis: Sendable {
 
 extension Image {
   /// The samples as floats 0…255, of shape `[channel, height, width]` or `[height, width,
-  /// channel]`. Gray is repeated to get color; color becomes gray as in `grayscale()`.
+  /// channel]`. Gray is repeated for color; color becomes gray as in `grayscale()`.
   package func tensor(_ order: ChannelOrder, channels axis: ChannelAxis = .first) throws -> Tensor {
     let source = order == .grayscale ? try grayscale() : try rgb()
     let channelCount = order.channelCount

@@ -1,27 +1,27 @@
 import LibC
 
-/// How samples are computed when an image is resized: Pillow's filters under Pillow's names, those
-/// of other libraries with a prefix.
+/// How samples are computed when an image is resized: Pillow's filters under Pillow's names, and
+/// those of other libraries with a prefix.
 public enum Interpolation: String, CaseIterable, Sendable {
   /// The sample of the pixel that contains the point.
   case nearest
   /// The mean of the samples within half a pixel.
   case box
-  /// A triangle of one pixel on each side.
+  /// A triangle filter that extends one pixel to each side.
   case bilinear
-  /// A Hamming window of one pixel on each side.
+  /// A Hamming-windowed sinc that extends one pixel to each side.
   case hamming
-  /// A cubic with a = −1/2, two pixels on each side.
+  /// A cubic filter with a = −1/2 that extends two pixels to each side.
   case bicubic
-  /// sinc(x) · sinc(x / 3), three pixels on each side.
+  /// sinc(x) · sinc(x / 3), which extends three pixels to each side.
   case lanczos
   /// `tf.image.resize` of TensorFlow 2 with defaults: no filter when the image shrinks, and samples
   /// are not rounded.
   case tensorFlowBilinear = "tf-bilinear"
-  /// `cv2.resize` with `INTER_LINEAR` on 8-bit samples: the same, rounded to 8 bits.
+  /// `cv2.resize` with `INTER_LINEAR` on 8-bit samples: like TensorFlow's, but rounded to 8 bits.
   case openCVBilinear = "opencv-bilinear"
 
-  /// Half the width of the filter at scale 1; nil if samples are taken without a filter.
+  /// Half the width of the filter at scale 1; nil for interpolation without a filter.
   var support: Double? {
     switch self {
     case .nearest, .tensorFlowBilinear, .openCVBilinear: nil
@@ -32,7 +32,7 @@ public enum Interpolation: String, CaseIterable, Sendable {
     }
   }
 
-  /// The filter's weight at a distance of `x` samples.
+  /// The filter's weight at a distance of `x` samples:
   ///
   ///     box       1                               for −½ < x ≤ ½
   ///     bilinear  1 − |x|                         for |x| < 1

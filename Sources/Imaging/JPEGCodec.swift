@@ -14,12 +14,12 @@ enum JPEGCodec {
     }
   }
 
-  /// A block of 8 × 8 samples takes at least one bit, and with subsampling by four along both axes
-  /// a pixel has little more than one sample: at most 8 · 64 · 3 · 16 / 18 samples per byte.
+  /// A block of 8 × 8 samples takes at least one bit, and with 4 × 4 subsampling a pixel has little
+  /// more than one sample: at most 8 · 64 · 3 · 16 / 18 samples per byte.
   private static let largestExpansion = 1536
   /// Arithmetic coding can use less than one bit per block.
   private static let largestArithmeticExpansion = 64 * largestExpansion
-  /// Samples that all scans of a progressive file may visit; ordinary files have ten scans.
+  /// The number of samples that all scans of a progressive file may visit; ten scans are usual.
   private static let scannedSamples = 1 << 32
 
   private static func decode(

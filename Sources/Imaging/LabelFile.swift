@@ -17,14 +17,14 @@ package enum LabelFile: Sendable, Equatable {
   /// Reads class labels from one of these formats:
   /// - a text file with one label per line
   /// - a JSON list of strings or of integers
-  /// - an object that maps positions to labels, `{"0": "tench", …}`, or to Keras's pairs, `{"0":
+  /// - an object that maps indices to labels, `{"0": "tench", …}`, or to Keras's pairs, `{"0":
   ///   ["n01440764", "tench"], …}`, whose second element is the label; also as Python prints it,
   ///   `{0: 'tench', …}`
   ///
   /// Text is UTF-8, with or without a byte order mark. Lines end in LF or CRLF, and the last one
-  /// may be blank. If every line starts with its number (counted from 0 or 1 and followed by a
-  /// colon, a tab or a comma, or by a space if a WordNet identifier follows), the numbers are
-  /// removed. If every line is in quotes, the quotes are removed. Otherwise labels are unchanged.
+  /// may be blank. If every line starts with its index (counted from 0 or 1 and followed by a
+  /// colon, a tab or a comma, or by a space before a WordNet identifier), the indices are removed.
+  /// If every line is in quotes, the quotes are removed. Otherwise labels are unchanged.
   package static func read(_ path: String) throws -> LabelFile {
     let bytes = try MappedFile.read(path, limit: Limits.jsonBytes)
     return try inFile(path == "-" ? "standard input" : path) {

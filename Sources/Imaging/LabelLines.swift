@@ -1,12 +1,12 @@
-/// Removes what surrounds the labels in the lines of a label file.
+/// Removes numbers and quotes around the labels in the lines of a label file.
 enum LabelLines {
-  /// The labels without numbers and quotes, if every line has them.
+  /// The labels without numbers and quotes if every line has them.
   static func bare(_ lines: [String]) -> [String] {
     let labels = withoutNumbers(lines) ?? lines
     return withoutQuotes(labels) ?? labels
   }
 
-  /// The lines without the prefixes `0:`, `1:`, … or `1:`, `2:`, …; nil if one of them has a wrong
+  /// The lines without the prefixes `0:`, `1:`, … or `1:`, `2:`, …; nil if any line has a wrong
   /// number, no number, or nothing after it.
   static func withoutNumbers(_ lines: [String]) -> [String]? {
     guard lines.count > 1 else { return nil }
@@ -29,8 +29,8 @@ enum LabelLines {
     return labels
   }
 
-  /// The lines without the quotes around them; nil if one has no quotes, different ones, or nothing
-  /// in between.
+  /// The lines without the quotes around them; nil if any line has no quotes, different ones, or
+  /// nothing between them.
   static func withoutQuotes(_ lines: [String]) -> [String]? {
     let quotes: Set<Character> = ["'", "\""]
     var labels: [String] = []

@@ -100,7 +100,7 @@ package enum Orientation: Int, CaseIterable, Sendable {
     return Bytes(bytes)
   }
 
-  /// The first `tiff:Orientation="N"` or `<tiff:Orientation>N`.
+  /// Reads the first `tiff:Orientation="N"` or `<tiff:Orientation>N`.
   private init?(xmp: Bytes) {
     let text = xmp.array(of: UInt8.self)
     let tag = Array("tiff:Orientation".utf8)
@@ -116,7 +116,7 @@ package enum Orientation: Int, CaseIterable, Sendable {
     return nil
   }
 
-  /// The tag in the first directory of a TIFF structure, a short.
+  /// Reads the tag, a short, in the first directory of a TIFF structure.
   private init?(tiff: Bytes) {
     var tiff = tiff
     while let rest = Self.content(of: tiff, after: "Exif\0\0") { tiff = rest }
@@ -153,7 +153,7 @@ package enum Orientation: Int, CaseIterable, Sendable {
 }
 
 extension Image {
-  /// The image turned upright according to `orientation`.
+  /// The image rotated upright according to `orientation`.
   package func rotated(_ orientation: Orientation) throws -> Image {
     if orientation == .upright { return self }
     let swaps = orientation.rawValue >= 5

@@ -16,7 +16,7 @@ enum PNGCodec {
     }
   }
 
-  /// Deflate expands a byte to at most 1032; a larger image cannot be complete.
+  /// Deflate expands a byte to at most 1032 bytes; larger images cannot be complete.
   private static let largestExpansion = 1032
 
   private static func decode(
@@ -97,12 +97,12 @@ enum PNGCodec {
 }
 
 extension Image {
-  /// The image as a PNG file; the same image always gives the same bytes.
+  /// The image as a PNG file; equal images produce equal bytes.
   package func pngData() throws -> [UInt8] { try PNGCodec.encode(self) }
 
   /// Writes a PNG file.
   ///
-  /// - Parameter folder: as of `AtomicFile.write`.
+  /// - Parameter folder: see `AtomicFile.write`.
   package func writePNG(to path: String, in folder: String? = nil) throws {
     let data = try inFile(path) { try pngData() }
     try AtomicFile.write(to: path, in: folder, byteCount: data.count) { try $0.write(data) }
@@ -138,7 +138,7 @@ enum CodecMessage {
     }
   }
 
-  /// The damage that the library passed over.
+  /// The damage that the library tolerated; nil if there is none.
   static func check(
     _ format: String, _ body: (UnsafeMutablePointer<CChar>) -> Int32
   ) throws -> String? {

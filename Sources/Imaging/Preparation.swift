@@ -1,11 +1,11 @@
 import TensorCore
 
 extension Image {
-  /// The input of a model of `width` × `height` samples: `[1, channel, height, width]`, 0…255.
+  /// The input of a model for `width` × `height` images: `[1, channel, height, width]`, 0…255.
   ///
   /// The image is converted to the model's color layout first, then resized.
   ///
-  /// - Throws: `.mismatch` if the options do not lead to that size.
+  /// - Throws: `.mismatch` if the options do not produce that size.
   package func prepared(
     width: Int, height: Int, _ order: ChannelOrder, _ options: ImageOptions = ImageOptions()
   ) throws -> Tensor {
@@ -27,7 +27,7 @@ extension Image {
     return try square.center(width: width, height: height).planes(order)
   }
 
-  /// The samples, fitted.
+  /// The samples of the fitted image.
   private func values(width: Int, height: Int, _ options: ImageOptions) throws -> PixelValues {
     guard options.interpolation == .tensorFlowBilinear, (width, height) != (self.width, self.height)
     else {
@@ -42,15 +42,15 @@ extension Image {
   }
 }
 
-/// An image with non-integer samples, rows from top to bottom, channels interleaved.
+/// An image with non-integer samples, with rows from top to bottom and interleaved channels.
 private struct PixelValues {
   let width: Int
   let height: Int
   let channelCount: Int
-  /// `[height, width, channelCount]`
+  /// The samples, `[height, width, channelCount]`.
   let samples: Tensor
 
-  /// Zero except where `body` writes.
+  /// An image that is zero except where `body` writes.
   init(
     width: Int, height: Int, channelCount: Int,
     _ body: (UnsafeMutableBufferPointer<Float>) -> Void
@@ -74,7 +74,7 @@ private struct PixelValues {
     }
   }
 
-  /// `[1, channel, height, width]` in the order of `order`.
+  /// The samples as `[1, channel, height, width]`, with channels in the given order.
   func planes(_ order: ChannelOrder) throws -> Tensor {
     let plane = width * height
     return try Tensor(checkedShape: [1, channelCount, height, width]) { target in
@@ -88,7 +88,7 @@ private struct PixelValues {
     }
   }
 
-  /// The part around the center; `width` × `height` must fit into the image.
+  /// The center of the image; `width` × `height` must fit into it.
   func center(width: Int, height: Int) throws -> PixelValues {
     let (left, top) = ((self.width - width) / 2, (self.height - height) / 2)
     let row = width * channelCount

@@ -1,5 +1,5 @@
 extension Image {
-  /// The image resized; with Pillow's filters, equal to Pillow's `resize` bit for bit.
+  /// The resized image; with Pillow's filters, equal to Pillow's `resize` bit for bit.
   ///
   /// Each axis is resampled in turn, with weights of 22 fractional bits and rounding in between. If
   /// an axis shrinks, the filter widens accordingly, so that every sample counts. Columns come
@@ -15,7 +15,7 @@ extension Image {
 
   var whole: Box { Box(left: 0, top: 0, right: Double(self.width), bottom: Double(self.height)) }
 
-  /// A part of the image resized, like Pillow's `resize` with a `box`.
+  /// A resized part of the image, like Pillow's `resize` with a `box`.
   ///
   /// Precondition: `region` is within the image and is not empty.
   package func resized(
@@ -62,7 +62,7 @@ extension Image {
               let from = row &+ window.first &* channelCount
               let to = y &* count &+ x &* channelCount
               if channelCount == 3 {
-                // All channels with one pass over the weights.
+                // One pass over the weights computes all channels.
                 var (first, second, third) = (half, half, half)
                 var position = from
                 for index in window.weights {
@@ -103,7 +103,7 @@ extension Image {
     return Image(width: width, height: height, channelCount: channelCount, samples: buffer.finished)
   }
 
-  /// Takes the sample that contains the center of each new one. The steps are summed as in Pillow.
+  /// Uses the sample at the center of each new one. The steps are summed as in Pillow.
   private func nearest(width: Int, height: Int, of region: Box) throws -> Image {
     func positions(_ start: Double, _ end: Double, of count: Int, limit: Int) -> [Int] {
       let step = (end - start) / Double(count)
@@ -131,18 +131,18 @@ extension Image {
   }
 }
 
-/// For each new sample of an axis, the window of old samples that are summed.
+/// The window of old samples that are summed for each new sample of an axis.
 private struct ResampledAxis {
   struct Window {
     var first: Int
-    /// The positions in `weights`.
+    /// The indices in `weights`.
     var weights: Range<Int>
   }
 
   let size: Int
   let changes: Bool
   private(set) var windows: [Window] = []
-  /// Those of all windows, with 22 fractional bits.
+  /// The weights of all windows, with 22 fractional bits.
   private(set) var weights: [Int32] = []
 
   init(

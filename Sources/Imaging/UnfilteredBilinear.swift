@@ -1,11 +1,11 @@
-/// Bilinear interpolation from only the four samples around a point, however much the image
-/// shrinks. The center of new sample i is at `(i + ½) · scale − ½` in old samples; beyond the edge
-/// the outermost samples are repeated.
+/// Bilinear interpolation between only the four samples around a point, even if the image shrinks.
+/// The center of new sample i is at `(i + ½) · scale − ½` in old samples; beyond the edge, the
+/// outermost samples are repeated.
 extension Image {
-  /// Equal to TensorFlow's `tf.image.resize`, computed in single precision and not rounded.
+  /// Equal to TensorFlow's `tf.image.resize`, in single precision and without rounding.
   ///
   /// - Parameters:
-  ///   - width: row width of `target`.
+  ///   - width: the row width of `target`.
   ///   - target: `[height, width, channelCount]`; values outside the placement are not written.
   func resizeWithoutFilter(
     _ placement: ImagePlacement, width: Int, into target: UnsafeMutableBufferPointer<Float>
@@ -37,7 +37,7 @@ extension Image {
     }
   }
 
-  /// The same, rounded to 8 bits.
+  /// Like `resizeWithoutFilter`, but rounded to 8 bits.
   func resizedAsTensorFlow(width: Int, height: Int, of region: Box) throws -> Image {
     let buffer = try SampleBuffer(width: width, height: height, channelCount: channelCount)
     let target = buffer.bytes
@@ -72,8 +72,8 @@ extension Image {
     }
   }
 
-  /// Equal to OpenCV's `cv2.resize` of 8-bit samples with `INTER_LINEAR`, bit for bit: weights with
-  /// 11 fractional bits, and sums that lose 4 bits before the rows and 16 after them.
+  /// Equal to OpenCV's `cv2.resize` of 8-bit samples with `INTER_LINEAR`, bit for bit: weights have
+  /// 11 fractional bits, and sums are shifted right by 4 bits before the rows and by 16 after them.
   func resizedAsOpenCV(width: Int, height: Int, of region: Box) throws -> Image {
     let columns = Self.fixedNeighbors(
       region.left, region.right, to: width, of: self.width, clampsShares: true)
@@ -107,13 +107,13 @@ extension Image {
   private struct FixedNeighbors {
     let first: Int
     let second: Int
-    /// With 11 fractional bits.
+    /// The weights, with 11 fractional bits.
     let firstShare: Int32
     let secondShare: Int32
   }
 
   /// - Parameter clampsShares: whether a point beyond the outermost sample gives it the full
-  ///   weight; if not, the sample counts twice, with two weights that are rounded separately.
+  ///   weight; if not, the sample counts twice, with two separately rounded weights.
   private static func fixedNeighbors(
     _ start: Double, _ end: Double, to size: Int, of count: Int, clampsShares: Bool
   ) -> [FixedNeighbors] {

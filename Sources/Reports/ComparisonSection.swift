@@ -1,7 +1,7 @@
 import Verification
 
 extension Report {
-  /// The overall result, and a section for each output.
+  /// Adds the overall result, and a section for each output.
   package mutating func add(_ comparisons: [OutputComparison]) {
     let agree = comparisons.filter(\.agrees).count
     add(

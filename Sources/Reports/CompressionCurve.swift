@@ -3,7 +3,7 @@ import TensorCore
 import Verification
 
 extension Report {
-  /// The curve of error against size, and the compression of each layer.
+  /// A report with the curve of error against size, and the compression of each layer.
   ///
   /// - Parameter layers: column titles and rows of the table of layers.
   package init(
@@ -53,8 +53,8 @@ private struct CompressionCurve {
       """
   }
 
-  /// The logarithm of the size on the horizontal axis and of the relative error on the vertical
-  /// axis; points without error are at the bottom.
+  /// The chart of size (horizontal) and relative error (vertical), both logarithmic; points without
+  /// error are at the bottom.
   var chart: HTML {
     let (width, height, left, top) = (640.0, 300.0, 60.0, 12.0)
     let exponents = points.compactMap { point in
@@ -114,7 +114,7 @@ private struct CompressionCurve {
       """
   }
 
-  /// The numbers 1, 2 and 5 · 10ⁿ in an interval.
+  /// The values 1, 2 and 5 · 10ⁿ in an interval.
   private static func ticks(from first: Double, to last: Double) -> [Double] {
     let exponents = Int(log10(first).rounded(.down))...Int(log10(last).rounded(.up))
     return exponents.flatMap { exponent in [1.0, 2, 5].map { $0 * pow(10, Double(exponent)) } }

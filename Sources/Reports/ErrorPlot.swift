@@ -1,10 +1,10 @@
 import LibC
 
-/// The errors along a network: for each blob, in the order of computation, its error and the part
+/// The errors along a network: the error of each blob, in the order of computation, and the part
 /// that its own layer adds.
 package struct ErrorPlot: Sendable {
   /// The largest absolute error of a blob, relative to its largest expected value; the error of its
-  /// layer on the expected inputs, nil if these are unknown; and whether the blob is within its
+  /// layer on the expected inputs, or nil if these are unknown; and whether the blob is within its
   /// tolerance.
   package typealias Point = (name: String, error: Double, own: Double?, agrees: Bool)
 
@@ -12,7 +12,7 @@ package struct ErrorPlot: Sendable {
 
   package init(_ points: [Point]) { self.points = points }
 
-  /// Errors are drawn between 10⁻⁹ and 10, logarithmically.
+  /// The errors on a logarithmic axis from 10⁻⁹ to 10.
   var chart: HTML {
     let (left, top, height, low, high) = (48.0, 10.0, 240.0, -9.0, 1.0)
     let step = min(24, max(4, 860 / Double(max(1, points.count))))

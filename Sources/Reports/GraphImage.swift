@@ -2,7 +2,7 @@ import TensorCore
 
 /// A network's graph as an SVG image.
 package struct GraphImage: Sendable {
-  /// Larger graphs take too long to lay out and are not readable.
+  /// The largest number of nodes; larger graphs take too long to lay out and are not readable.
   package static let largestCount = 10_000
 
   let graph: NetworkGraph
@@ -15,12 +15,12 @@ package struct GraphImage: Sendable {
   /// The colors, which follow the system's light or dark mode.
   static let style = HTML(stringLiteral: Report.text(PackageResources.graph_css))
 
-  /// A standalone file.
+  /// The image as a standalone file.
   ///
   /// - Throws: `.unsupported` if the graph has too many nodes.
   package func file() throws -> String { try element(label: nil, row: nil).source }
 
-  /// A part of a page if it has a label; the rows of the layers have the names `row` with an index.
+  /// The image as part of a page, if it has a label; `row` is the prefix of row IDs.
   func element(label: String?, row: String?) throws -> HTML {
     guard graph.nodes.count <= Self.largestCount else {
       throw ModelError(
@@ -37,7 +37,7 @@ package struct GraphImage: Sendable {
       },
       edges: graph.edges.map { ($0.from, $0.to) }, rowGap: 42)
     var content: HTML = ""
-    // A shape stands beside the edges that leave: on the left if all turn right.
+    // A shape is drawn beside the outgoing edges: on the left if all of them turn right.
     var turns = [Double](repeating: .infinity, count: boxes.count)
     for (edge, path) in zip(graph.edges, layout.paths) {
       let turn = layout.centers[path[1]].x - layout.centers[path[0]].x
@@ -105,8 +105,8 @@ package struct GraphImage: Sendable {
     return "<a class=\"node \(kind)\" href=\"#\(row)\(layer)\"\(members)>\(inside)</a>\n"
   }
 
-  /// From the lower edge of the first node to an arrowhead at the upper edge of the last. It moves
-  /// aside between rows only.
+  /// The path from the lower edge of the first node to an arrowhead at the upper edge of the last.
+  /// It moves sideways only between rows.
   private func curve(_ path: [Int], _ layout: LayeredLayout) -> String {
     func text(_ value: Double) -> String { number(value.rounded(), digits: 8) }
     func bottom(_ node: Int) -> Double { layout.centers[node].y + layout.heights[node] / 2 }
@@ -152,7 +152,7 @@ private struct NodeBox {
 }
 
 extension String {
-  /// The start and the end of a text that is too long.
+  /// The text, with its middle removed if it is too long.
   fileprivate func clipped(to length: Int) -> String {
     count <= length ? self : prefix(length / 3) + "…" + suffix(length - length / 3 - 1)
   }

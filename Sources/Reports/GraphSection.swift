@@ -1,8 +1,8 @@
 import TensorCore
 
 extension Report {
-  /// The graph, with repeated blocks folded and complete. The script searches, folds and zooms, and
-  /// shows the layer that is clicked, from the table of layers that follows.
+  /// Adds the graph, both with repeated blocks folded and complete. The script searches, folds and
+  /// zooms, and shows a clicked layer, from the table of layers that follows.
   package mutating func add(_ heading: String, graph: NetworkGraph) {
     graphCount += 1
     let (folded, count) = (graph.folded, groupedText(graph.nodes.count))

@@ -6,7 +6,7 @@ package struct GraphText: Sendable {
 
   package init(_ graph: NetworkGraph) { self.graph = graph }
 
-  /// In the DOT language of Graphviz.
+  /// The graph in the DOT language of Graphviz.
   package var dot: String {
     var text = "digraph network {\n  node [shape=box, style=rounded, fontname=\"sans-serif\"]\n"
     for (index, node) in graph.nodes.enumerated() {
@@ -39,7 +39,7 @@ package struct GraphText: Sendable {
     [node.name, node.type, node.shape].filter { !$0.isEmpty }
   }
 
-  /// Special characters as `&#…;` in Markdown, as `#…;` in Mermaid.
+  /// Escapes special characters as `&#…;` in Markdown, and as `#…;` in Mermaid.
   private static func entities(_ text: String, _ start: String) -> String {
     text.escapingControls().escaping { scalar in
       switch scalar {

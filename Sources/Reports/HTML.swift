@@ -1,7 +1,7 @@
 import LibC
 import TensorCore
 
-/// A fragment of HTML. Interpolated text and numbers are escaped, interpolated fragments are not:
+/// A fragment of HTML. Interpolated text and numbers are escaped; interpolated fragments are not:
 /// `let row: HTML = "<td>\(name)</td>"`.
 package struct HTML: Sendable, ExpressibleByStringInterpolation {
   package private(set) var source: String
@@ -12,7 +12,7 @@ package struct HTML: Sendable, ExpressibleByStringInterpolation {
     source = interpolation.source
   }
 
-  /// Collects literals unchanged and escapes the rest.
+  /// Appends literals unchanged and escapes interpolated text.
   package struct StringInterpolation: StringInterpolationProtocol {
     fileprivate var source = ""
 

@@ -2,7 +2,7 @@ import ByteFormats
 import Imaging
 
 extension Report {
-  /// Images side by side, embedded as PNG.
+  /// Adds images side by side, embedded as PNG.
   package mutating func add(_ heading: String, images: [(caption: String, image: Image)]) throws {
     let figures = try images.map { caption, image -> HTML in
       let data = Base64.encode(try image.pngData())

@@ -1,9 +1,9 @@
-/// What layers of similar types do, for the colors of a graph.
+/// The kind of a layer, which determines its color in a graph.
 package enum LayerFamily: String, Sendable {
   case constant, recurrent, pooling, normalization, activation, convolution, shape, dense, merge
   case arithmetic, other
 
-  /// By words that the types of Core ML's layers and operations contain; the first match counts.
+  /// Words in the types of Core ML's layers and operations; the first match counts.
   private static let words: [(LayerFamily, String)] = [
     (.other, "suppression topk top_k random custom"), (.constant, "const fill range"),
     (.recurrent, "lstm gru rnn recurrent"), (.pooling, "pool"),

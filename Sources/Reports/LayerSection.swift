@@ -1,12 +1,12 @@
 import TensorCore
 
-/// A layer, as its row in the report shows it.
+/// A layer as a row of the report.
 package struct ReportedLayer: Sendable {
   package var name: String
   package var type: String
   package var shape: String
   package var parameterCount: Int
-  /// Nil if they are not counted.
+  /// The multiply-adds; nil if they are not counted.
   package var multiplyAdds: Int?
   /// The blobs it reads and writes.
   package var blobs: String
@@ -30,12 +30,12 @@ package struct ReportedWeight: Sendable {
     (self.name, self.shape, self.storage, self.distribution) = (name, shape, storage, distribution)
   }
 
-  /// Its name and shape.
+  /// The weight's name and shape.
   package var text: String { "\(name) \(shape.map(String.init).joined(separator: "×"))" }
 }
 
 extension Report {
-  /// One row per layer; its fields and weights unfold. A long table is folded.
+  /// Adds one row per layer, with its fields and weights folded. A long table is folded, too.
   package mutating func add(_ heading: String, layers: [ReportedLayer]) {
     let rows = layers.enumerated().map { index, layer -> HTML in
       """

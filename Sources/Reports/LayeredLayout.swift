@@ -1,20 +1,20 @@
-/// Places the nodes of an acyclic graph in rows, so that edges point down and cross little, after
+/// Arranges the nodes of an acyclic graph in rows, so that edges point down and rarely cross, after
 /// Sugiyama, Tagawa and Toda, "Methods for Visual Understanding of Hierarchical System Structures"
 /// (1981). Rows follow the longest path from the top; within a row, nodes are ordered by the mean
 /// position of their neighbors and placed as close to it as their widths allow.
 struct LayeredLayout {
-  /// The centers of the nodes, and of the points where an edge crosses a row.
+  /// The centers of the nodes, and of the points at which edges cross rows.
   private(set) var centers: [(x: Double, y: Double)]
-  /// The heights of the nodes; those of the points are of their rows.
+  /// The heights of the nodes, and the row heights of the points.
   private(set) var heights: [Double]
   /// The points of each edge, from its first node to its last.
   private(set) var paths: [[Int]] = []
-  /// Edges that span more rows than this, or than a small graph allows, are drawn directly, past the
-  /// nodes between.
+  /// Edges that span more rows than this, or than a small graph allows, are drawn directly,
+  /// ignoring the nodes in between.
   private static let longestSpan = 32
   private static let mostPoints = 40_000
 
-  /// The left and the right edge of all nodes and points.
+  /// The left and right edges of all nodes and points.
   var sides: (Double, Double) {
     (
       zip(centers, widths).map { ($0.x - $1 / 2).rounded(.down) }.min() ?? 0,
@@ -33,7 +33,7 @@ struct LayeredLayout {
   private static let gap = 24.0
 
   /// - Parameters:
-  ///   - edges: pairs of nodes, the first before the second.
+  ///   - edges: pairs of nodes; the first is above the second.
   ///   - rowGap: the distance between two rows.
   init(widths: [Double], heights: [Double], edges: [(from: Int, to: Int)], rowGap: Double) {
     let ranks = Self.ranks(count: widths.count, edges)
@@ -90,8 +90,8 @@ struct LayeredLayout {
     position(by: above, rows.indices)
   }
 
-  /// The longest path from a node without predecessors; such a node is placed just above its first
-  /// successor.
+  /// The length of the longest path to each node; a node without predecessors is placed just above
+  /// its first successor.
   static func ranks(count: Int, _ edges: [(from: Int, to: Int)]) -> [Int] {
     var ranks = [Int](repeating: 0, count: count)
     var isFed = [Bool](repeating: false, count: count)
@@ -122,7 +122,7 @@ struct LayeredLayout {
     return neighbors.reduce(0) { $0 + centers[$1].x } / Double(neighbors.count)
   }
 
-  /// Orders each row by the mean position of the neighbors.
+  /// Orders each row by the mean position of the nodes' neighbors.
   private mutating func order(by neighbors: [[Int]], _ order: some Sequence<Int>) {
     for index in order {
       let keys = rows[index].map { mean(neighbors[$0]) ?? centers[$0].x }
@@ -134,7 +134,7 @@ struct LayeredLayout {
 
   /// Moves each row's nodes to the mean position of their neighbors, as closely as their order and
   /// widths allow: least squares under these constraints, solved by pooling adjacent violators. The
-  /// first segment of a long edge gives way to nodes and to the rest of long edges.
+  /// first segment of a long edge has a low weight, so it yields to nodes and other segments.
   private mutating func position(by neighbors: [[Int]], _ order: some Sequence<Int>) {
     for index in order {
       var offset = 0.0

@@ -1,4 +1,4 @@
-/// The layers of a network as nodes, their blobs as edges.
+/// A network with layers as nodes and blobs as edges.
 package struct NetworkGraph: Sendable {
   package enum Kind: String, Sendable {
     case input, output, layer, custom
@@ -47,10 +47,10 @@ package struct NetworkGraph: Sendable {
   }
 
   package private(set) var nodes: [Node]
-  /// From earlier to later nodes.
+  /// The edges, each from an earlier to a later node.
   package private(set) var edges: [Edge]
 
-  /// - Parameter parts: in the order of computation; a blob refers to the last earlier part that
+  /// - Parameter parts: in the order of computation; a blob belongs to the last earlier part that
   ///   writes it.
   package init(_ parts: [Part]) {
     nodes = parts.map(\.node)
@@ -69,14 +69,14 @@ package struct NetworkGraph: Sendable {
     self.edges = edges
   }
 
-  /// The graph with one node for each block of layers that is repeated, in the order of computation
-  /// or in that of the rows of an image: a layer that several blocks use may stand in the first.
+  /// The graph with one node for each repeated block of layers. Nodes are in the order of
+  /// computation or by rank, whichever folds more; a layer that blocks share may be in the first.
   package var folded: NetworkGraph {
     let (folded, other) = (foldedInOrder, byRank.foldedInOrder)
     return other.nodes.count < folded.nodes.count ? other : folded
   }
 
-  /// The same graph with its nodes in the order of their ranks.
+  /// The same graph with its nodes ordered by rank.
   private var byRank: NetworkGraph {
     let ranks = LayeredLayout.ranks(count: nodes.count, edges.map { ($0.from, $0.to) })
     let order = nodes.indices.sorted { (ranks[$0], $0) < (ranks[$1], $1) }

@@ -1,13 +1,13 @@
-/// Blocks of at least two layers that follow each other with the same types in the same order.
+/// Adjacent blocks of at least two layers with the same types in the same order.
 struct RepeatedBlocks {
-  /// Ranges of nodes, in ascending order. Nodes are in topological order, so a range that becomes
-  /// one node leaves the graph acyclic.
+  /// Ranges of nodes, in ascending order. Nodes are in topological order, so replacing a range with
+  /// one node keeps the graph acyclic.
   private(set) var blocks: [Range<Int>] = []
 
   private let nodes: [NetworkGraph.Node]
-  /// Equal for layers of the same type with the same number of inputs, unique for other nodes.
+  /// Equal for layers with the same type and number of inputs; unique for other nodes.
   private let types: [Int]
-  /// The number of results that later nodes take across the border in front of each node.
+  /// For each node, the number of earlier results that it or later nodes read.
   private let crossings: [Int]
 
   private static let mostKinds = 64
@@ -43,7 +43,7 @@ struct RepeatedBlocks {
     blocks.sort { $0.lowerBound < $1.lowerBound }
   }
 
-  /// Adds the blocks that cover the most of a range, and returns what they cover.
+  /// Adds the repeated blocks that cover most of a range, and returns what they cover.
   private mutating func largest(in range: Range<Int>) -> Range<Int>? {
     var best = (start: 0, end: 0, period: 0, covered: 0)
     let longest = min(512, 2_000_000 / (types.count + 1), range.count / 2)
@@ -61,8 +61,8 @@ struct RepeatedBlocks {
       }
     }
     guard best.covered > 0 else { return nil }
-    // A block may start at any of its layers; the best border is crossed by the fewest results. A
-    // short block starts with a layer that has weights, and in a long one names have most in common.
+    // A block may start at any layer; the best boundary is crossed by the fewest results. A short
+    // block should start with weights; in a long one, names should share the longest prefix.
     let period = best.period
     let starts = (best.start..<(best.start + period)).filter { $0 + 2 * period <= best.end }
     func rank(_ start: Int) -> [Int] {

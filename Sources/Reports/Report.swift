@@ -1,5 +1,5 @@
 /// A self-contained HTML page: one file that loads no others. It is complete without its script,
-/// which adds searching, folding, zooming and the panel to the graphs.
+/// which adds search, folding, zooming and the panel to the graphs.
 package struct Report: Sendable {
   package var title: String
   private var body: [HTML] = []
@@ -21,7 +21,7 @@ package struct Report: Sendable {
       """)
   }
 
-  /// What the names of the rows of the last graph's layers start with.
+  /// The prefix of row IDs in the table of layers of the last graph.
   var row: String { "layer-\(graphCount > 1 ? "\(graphCount)-" : "")" }
 
   /// Links to the sections.
@@ -54,8 +54,8 @@ package struct Report: Sendable {
     return page.source
   }
 
-  /// The hashes of the style and the script, which are all that a browser accepts; `ReportTests`
-  /// computes them anew.
+  /// The hashes of the style and the script, the only ones that a browser accepts; `ReportTests`
+  /// recomputes them.
   private static let styleHash: HTML = "sha256-625Zm36wb/zvxohxbJgmWqCCx09YNsQqWOhZ5Mif8/E="
   private static let scriptHash: HTML = "sha256-DJkvHFB9QHU5tVCZYYoHEYX9HeIFHN6L1SN4czQx0ls="
 
@@ -63,7 +63,7 @@ package struct Report: Sendable {
 }
 
 extension HTML {
-  /// A table of names and values; those after the first are folded if there are many.
+  /// A table of names and values; if there are many, all after the first few are folded.
   package static func facts(_ rows: [(label: String, text: String)]) -> HTML {
     if rows.isEmpty { return "" }
     let shown = rows.count > 20 ? 16 : rows.count
@@ -96,7 +96,7 @@ extension HTML {
     table(titles, rows.map { $0.map { "\($0)" as HTML } }, numbers: numbers)
   }
 
-  /// A list that is folded if it is long, so that a page stays short.
+  /// A list that is folded if it is long, which keeps the page short.
   package static func folded(_ count: Int, _ list: HTML) -> HTML {
     count <= 60 ? list : "<details>\n<summary>Show all \(count)</summary>\n\(list)</details>\n"
   }

@@ -2,8 +2,8 @@
 package typealias ReportedTime = (name: String, milliseconds: Double, cells: [String])
 
 extension Report {
-  /// Bars of the steps' times, in their order.
-  /// - Parameter titles: of the further cells, of which each time has as many.
+  /// Adds bars for the durations of steps, in their order.
+  /// - Parameter titles: the titles of the further cells, as many as each time has.
   package mutating func add(_ heading: String, times: [ReportedTime], titles: [String]) {
     let numbers = titles.indices.filter { column in
       times.allSatisfy { $0.cells[column].isEmpty || Double($0.cells[column]) != nil }

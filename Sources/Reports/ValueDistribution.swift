@@ -5,7 +5,7 @@ package struct ValueDistribution: Sendable, Equatable {
   package private(set) var counts: [Int]
   package private(set) var range: ClosedRange<Double>
   package private(set) var mean: Double
-  /// √(Σ (x − mean)² / n)
+  /// The standard deviation, √(Σ (x − mean)² / n).
   package private(set) var deviation: Double
   /// The number of infinite and NaN values, which the other statistics exclude.
   package private(set) var invalidCount: Int

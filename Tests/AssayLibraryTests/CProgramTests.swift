@@ -2,13 +2,13 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The C library as a program in C sees it, built by the system's compiler.
+/// The C library as seen by a C program, which the system's compiler builds.
 @Suite(.program("cc"), .unsanitized) struct CProgramTests {
   private static let fixtures = packageRoot + "/Fixtures/library"
   /// The folder of the built library.
   private static let products = String(Command.binary.dropLast("/assay".count))
 
-  /// The program in `source`, linked to the library in `folder`.
+  /// Compiles a program that is linked to the library in `folder`.
   private static func compiled(
     _ source: String, in folder: String, libraryFolder: String = products
   ) throws -> Program {
@@ -24,7 +24,7 @@ import Testing
 
   private static let test = packageRoot + "/Tests/Tools/library.c"
 
-  /// Nothing is printed, by the library either.
+  /// Nothing is printed, not even by the library.
   @Test(arguments: [
     "library", "library-misuse", "library-fork", "library-growth", "library-threads",
   ])
@@ -38,8 +38,8 @@ import Testing
   }
 
   #if os(Linux)
-    /// Invalid accesses and lost memory. Optimized Swift branches on undefined values where the
-    /// outcome does not matter, so these do not count.
+    /// Invalid accesses and leaks. Optimized Swift branches on undefined values if the outcome does
+    /// not matter, so these do not count.
     @Test(.program("valgrind")) func valgrindFindsNoFault() throws {
       try withTemporaryFolder { folder in
         // Valgrind does not read the newest debug information.
@@ -57,7 +57,7 @@ import Testing
       }
     }
 
-    /// Foundation is half of a program, and calls `mktemp`, of which linkers warn.
+    /// Foundation would double a program's size, and calls `mktemp`, about which linkers warn.
     @Test(.program("nm")) func theLibraryDoesWithoutFoundation() throws {
       let result = try Program("/usr/bin/env").run([
         "nm", "-D", "--undefined-only", "\(Self.products)/libAssayLibrary.so",
@@ -67,7 +67,7 @@ import Testing
     }
   #endif
 
-  /// The example of the page, whose model computes 2 x + 1.
+  /// The example on the page; its model computes 2 x + 1.
   @Test func theExampleOfThePageRuns() throws {
     let page = try String(contentsOfFile: packageRoot + "/docs/c-library.md", encoding: .utf8)
     let example = try #require(

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The Python package over the built library.
+/// The Python package on the built library.
 @Suite(.program("python3"), .unsanitized) struct PythonTests {
   private static func python(_ arguments: String...) throws -> Program.Result {
     let products = String(Command.binary.dropLast("/assay".count))

@@ -5,9 +5,9 @@ import Testing
 @testable import Assay
 
 /// Core ML accepts the converted networks of the reference corpora. Models that commands write are
-/// validated wherever a test runs a command (`Command.run`).
+/// validated in every test that runs a command (`Command.run`).
 @Suite struct AppleValidatorTests {
-  /// Conversions per run of the validator.
+  /// The number of conversions per run of the validator.
   private static let batch = 32
 
   @Test(
@@ -24,7 +24,7 @@ import Testing
         var written: [String] = []
         for folder in own[start..<min(own.count, start + Self.batch)] {
           let path = "\(scratch)/\(written.count).mlmodel"
-          // Rejected networks give no file; other tests check whether they should be rejected.
+          // Rejected networks produce no file; other tests check whether they should be rejected.
           guard let model = try? Self.converted(folder) else { continue }
           try model.write(to: path)
           written.append(path)

@@ -84,7 +84,7 @@ import Testing
     }
   }
 
-  /// Besides weights, working memory and the pages of its own code the process takes at most 8 MB.
+  /// In addition to weights, working memory and its code pages, the process uses at most 8 MB.
   @Test(.unsanitized) func memoryIsWhatIsPlanned() throws {
     try withTemporaryFolder { folder in
       let model = folder + "/m.mlmodel"

@@ -1,8 +1,8 @@
 import TestSupport
 import Testing
 
-/// Steps that a mask leaves out are 0 in what Bidirectional returns, since TensorFlow 2.1; before,
-/// and in Keras without TensorFlow, they repeat the step before.
+/// Masked steps are 0 in the output of Bidirectional since TensorFlow 2.1; before, and in Keras
+/// without TensorFlow, they repeat the previous step.
 @Suite struct BidirectionalMaskTests {
   @Test(arguments: CallFixtures.names("bidirectional_"))
   func maskedSteps(_ name: String) throws {

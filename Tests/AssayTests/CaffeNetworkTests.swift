@@ -3,11 +3,11 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Converts Caffe networks on the command line and compares them with other engines' answers.
+/// Converts Caffe networks on the command line and compares them with other engines' predictions.
 @Suite struct CaffeNetworkTests {
   private static let fixtures = packageRoot + "/Fixtures/caffe"
 
-  /// OpenCV's answer; see `Fixtures/caffe/make.py`.
+  /// OpenCV's predictions; see `Fixtures/caffe/make.py`.
   @Test(arguments: [
     "v2.prototxt single.caffemodel", "v0.prototxt v0.caffemodel", "whole.caffemodel",
   ])
@@ -24,7 +24,7 @@ import Testing
     }
   }
 
-  /// The nine layers whose answers BVLC Caffe computed, within 1e-4 of the largest value.
+  /// The nine layers for which BVLC Caffe's outputs are known, within 1e-4 of the largest value.
   @Test(
     .shared("models/caffe"),
     arguments: [
@@ -43,7 +43,7 @@ import Testing
       expected: folder + "/layer_\(layer).npy")
   }
 
-  /// Third-party networks, against OpenCV's answers.
+  /// Third-party networks, compared with OpenCV's predictions.
   @Test(
     .shared("models/caffe"),
     arguments: [
@@ -83,8 +83,8 @@ import Testing
     }
   }
 
-  /// Networks without an answer are converted and run; layers that Core ML lacks become custom
-  /// layers.
+  /// Networks without expected outputs are converted and run; layers that Core ML lacks become
+  /// custom layers.
   @Test(
     .shared("models/caffe"),
     arguments: [
@@ -118,7 +118,7 @@ import Testing
     }
   }
 
-  /// An architecture without its weights can be inspected and timed.
+  /// An architecture can be inspected and timed without its weights.
   @Test(
     .shared("models/caffe"),
     arguments: [

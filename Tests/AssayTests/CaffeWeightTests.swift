@@ -4,13 +4,13 @@ import TensorCore
 import TestSupport
 import Testing
 
-/// Which of several weights for a layer a caffemodel holds count: those that Caffe's
+/// If a caffemodel holds several weights for a layer, those count that Caffe's
 /// `Net::CopyTrainedLayersFrom` and `Blob::FromProto` leave in the network.
 @Suite struct CaffeWeightTests {
   private static let network =
     "input: 'x' input_shape { dim: 1 dim: 2 } layer { name: 'ip' type: 'InnerProduct' bottom: 'x' top: 'y' inner_product_param { num_output: 3 bias_term: false } }"
 
-  /// y for x = (1, 10), or nil with the error.
+  /// The output y for x = (1, 10), or the error.
   private func answer(
     _ weights: [UInt8], network: String = network, x: [Float] = [1, 10]
   ) throws -> (y: [Float]?, output: String) {
@@ -57,7 +57,7 @@ import Testing
     #expect(output.contains("has several layers 'ip'; the last one's weights count"))
   }
 
-  /// The copy stops with an error at the last layer, which has no blobs.
+  /// Copying stops with an error at the last layer, which has no blobs.
   @Test func aLastLayerWithoutWeightsIsRefused() throws {
     let file =
       Self.product(CaffeFile.singles(Self.counting) + CaffeFile.shape(3, 2))
@@ -65,8 +65,8 @@ import Testing
     #expect(try answer(file).y == nil)
   }
 
-  /// Caffe copies to the first layer of the network that has the name; the other one keeps what
-  /// its filler made.
+  /// Caffe copies to the network's first layer with the name; the other one keeps the values of its
+  /// filler.
   @Test func theSecondLayerOfTheNetworkWithANameIsRefused() throws {
     let network =
       Self.network
@@ -77,7 +77,7 @@ import Testing
     #expect(output.contains("the weights file contains none for it"))
   }
 
-  /// Both layers have one weight, to which the copy of the second writes, too.
+  /// Both layers share one weight, which the copy to the second layer overwrites.
   @Test func theLastOfTwoLayersThatShareAWeightCounts() throws {
     func product(_ name: String, _ bottom: String, _ top: String) -> String {
       "layer { name: '\(name)' type: 'InnerProduct' bottom: '\(bottom)' top: '\(top)' param { name: 'w' } inner_product_param { num_output: 2 bias_term: false } }"
@@ -102,7 +102,7 @@ import Testing
       #expect(
         try answer(Self.product(parts.flatMap { $0 } + CaffeFile.shape(3, 2))).y == [99, 99, 99])
     }
-    // Caffe checks the number of double_data alone.
+    // Caffe checks only the number of double_data.
     let short =
       CaffeFile.singles(Self.counting) + CaffeFile.doubles([9, 9]) + CaffeFile.shape(3, 2)
     #expect(try answer(Self.product(short)).y == nil)
@@ -118,7 +118,7 @@ import Testing
     #expect(y == nil)
   }
 
-  /// `Blob::ShapeEquals` reads the four numbers alone if there is one of them, and counts axes from
+  /// `Blob::ShapeEquals` reads only the four numbers if any of them is set, and counts axes from
   /// the last.
   @Test func theEarlierShapeMustFit() throws {
     let values = CaffeFile.singles(Self.counting)
@@ -139,7 +139,7 @@ import Testing
     }
   }
 
-  /// A number has no axes, and Caffe writes no shape for it.
+  /// A scalar has no axes, and Caffe writes no shape for it.
   @Test func aNumberHasNoShape() throws {
     let network =
       "input: 'x' input_shape { dim: 1 dim: 2 } layer { name: 's' type: 'Scale' bottom: 'x' top: 'y' scale_param { axis: 0 num_axes: 0 bias_term: true } }"
@@ -149,7 +149,7 @@ import Testing
     #expect(try answer(wrong, network: network).y == nil)
   }
 
-  /// A vector in another shape than a vector's: forks add axes of length 1 only.
+  /// A vector with the shape of a matrix; forks add only axes of length 1.
   @Test func aVectorIsNoMatrix() throws {
     let network =
       "input: 'x' input_shape { dim: 1 dim: 4 } layer { name: 'n' type: 'BatchNorm' bottom: 'x' top: 'y' }"

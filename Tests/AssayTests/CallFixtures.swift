@@ -1,12 +1,12 @@
 import TestSupport
 import Testing
 
-/// Networks of `Fixtures/keras/calls`, whose layers are called with a mask or with training=True:
-/// computed by hand in `make.py` there or, in `framework`, by Keras.
+/// Networks of `Fixtures/keras/calls`, whose layers are called with a mask or with training=True;
+/// expected values are computed by hand in `make.py` there or, in `framework`, by Keras.
 enum CallFixtures {
   private static let fixtures = Fixtures("keras/calls")
 
-  /// The networks of a folder whose names start with a prefix, without endings.
+  /// The networks in a folder whose names start with a prefix, without extensions.
   static func names(_ prefix: String, isAnswered: Bool = true) -> [String] {
     let all = fixtures.names
     let models = all.filter { $0.hasSuffix(".h5") && $0.hasPrefix(prefix) }
@@ -15,14 +15,14 @@ enum CallFixtures {
     }
   }
 
-  /// Both formats of a network that Keras wrote.
+  /// A network that Keras wrote, in both formats.
   static func framework(_ name: String) -> [String] {
     ["h5", "keras"].map { fixtures.path("framework/\(name).\($0)") }
   }
 
   static func path(_ name: String) -> String { fixtures.path(name + ".h5") }
 
-  /// The prediction of a file is the one beside it.
+  /// A file's prediction matches the one beside it.
   static func expectAgreement(_ file: String, comment: String = "") throws {
     let name = String(file.prefix(upTo: file.lastIndex(of: ".") ?? file.endIndex))
     let result = try Command.run([

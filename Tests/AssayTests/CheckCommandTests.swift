@@ -4,8 +4,7 @@ import TensorCore
 import TestSupport
 import Testing
 
-/// Every command that reads a model reports all of its faults, and `check` also reports what is
-/// suspicious.
+/// Every command that reads a model reports all of its errors, and `check` also reports warnings.
 @Suite struct CheckCommandTests {
   private static func dense() -> InnerProduct {
     var layer = InnerProduct()
@@ -214,7 +213,7 @@ import Testing
     }
   }
 
-  /// An edit may fix a fault.
+  /// An edit may fix an error.
   @Test func anEditMendsAVersion() throws {
     var model = Self.model()
     model.specificationVersion = 11

@@ -2,7 +2,7 @@ import TensorCore
 import TestSupport
 import Testing
 
-/// A class is Keras's only if the file says so: not one with the same name.
+/// A class is Keras's only if the file says so; the name alone does not count.
 @Suite struct ClassIdentityTests {
   private static let fixtures = Fixtures("keras/identity")
   private static let files = fixtures.names.filter {
@@ -36,7 +36,7 @@ import Testing
     }
   }
 
-  /// A layer of Keras with a place for another object.
+  /// A layer of Keras that contains another object.
   private static func layer(_ className: String, _ config: String, _ more: String = "") -> String {
     #"{"class_name": "\#(className)", \#(more) "config": {"name": "l", \#(config)}}"#
   }
@@ -82,7 +82,7 @@ import Testing
     layer("StringLookup", shape, #""module": null, "registered_name": "Mine>StringLookup","#),
   ]
 
-  /// In wrappers and cells, as functions and as models.
+  /// In wrappers and cells, as functions, and as models.
   @Test(arguments: ofOthers)
   func objectsInsideAreIdentified(_ layer: String) throws {
     let result = try Self.run(layer, version: "2.15.0")
@@ -120,7 +120,7 @@ import Testing
     }
   }
 
-  /// Classes of packages that compute what Keras's do, and classes known by their fields and weights.
+  /// Classes of packages that match Keras's, and classes known by their fields and weights.
   @Test(arguments: [
     layer("Addons>GroupNormalization", shape + #", "groups": 2, "axis": -1"#),
     layer("Addons>InstanceNormalization", shape + #", "groups": -1, "axis": -1"#),
@@ -134,7 +134,7 @@ import Testing
     #expect(result.code == 0, "\(result.errors)")
   }
 
-  /// A formula class with a weight that its formula lacks computes something else.
+  /// A class with a weight that is missing in its formula computes something else.
   @Test func formulasFitTheWeights() throws {
     try withTemporaryFolder { folder in
       let path = folder + "/network.json"

@@ -5,8 +5,8 @@ import TensorCore
 import TestSupport
 import Testing
 
-/// A network whose scores are the means of red, green and blue, and images of one color each: what it
-/// answers is known without running it.
+/// A network whose scores are the means of red, green and blue, and images of one color each, so
+/// that its outputs are known without running it.
 struct ColorClassifier {
   static let classes = ["red", "green", "blue"]
   private static let configuration = """
@@ -22,13 +22,13 @@ struct ColorClassifier {
   var model: String { folder + "/color.mlmodel" }
   var images: String { folder + "/images" }
 
-  /// Six images in folders with the names of their classes; the second one of `blue` is more red.
+  /// Six images in folders named after their classes; the second image of `blue` is mainly red.
   static let colors: [(name: String, color: [UInt8])] = [
     ("blue/0", [0, 51, 204]), ("blue/1", [204, 0, 102]), ("green/0", [51, 255, 0]),
     ("green/1", [0, 102, 51]), ("red/0", [255, 0, 0]), ("red/1", [153, 102, 51]),
   ]
 
-  /// The scores: Darknet's images are 0 to 1.
+  /// The expected scores; Darknet's pixels are in 0…1.
   static func scores(_ color: [UInt8]) -> [Float] { color.map { Float($0) / 255 } }
 
   init(in folder: String, isBrokenAt broken: String? = nil) throws {
@@ -58,7 +58,7 @@ struct ColorClassifier {
       ] + more)
   }
 
-  /// What is expected of each image in a folder of its own, off by `errors` in the last score.
+  /// Writes each image's expected outputs to a new folder; last scores are off by `errors`.
   func writeExpected(errors: [Float] = [0, 0, 0, 0, 0, 0]) throws -> String {
     let path = folder + "/expected"
     for ((name, color), error) in zip(Self.colors, errors) {

@@ -3,12 +3,12 @@ import TensorCore
 import TestSupport
 import Testing
 
-/// The words of a command line have the effect that the help describes.
+/// Command-line arguments have the effect that the help describes.
 @Suite struct CommandLineTests {
   private static let pictures = Fixtures("images")
 
-  /// Passes a folder with the demonstration classifier and two images, one with a name that starts
-  /// with a dash.
+  /// Passes a folder with the demonstration classifier and two images, one of which has a name that
+  /// starts with a dash.
   private func withClassifier(_ body: (_ folder: String, _ model: String) throws -> Void) throws {
     let demo = Fixtures("demo")
     try withTemporaryFolder { folder in
@@ -106,7 +106,7 @@ import Testing
     }
   }
 
-  /// An option of the version before; `NO_COLOR` says the same.
+  /// An option of the previous version, which `NO_COLOR` replaces.
   @Test func colorOnDemand() throws {
     for (value, code, text) in [
       ("always", 66, "\u{1B}[31merror:"), ("never", 66, "error: a"), ("auto", 66, "error: a"),
@@ -139,7 +139,7 @@ import Testing
   }
 
   #if os(Linux)
-    /// Whether this process may create a root without `/proc`.
+    /// Whether this process may create a file system root without `/proc`.
     private static let canUnmount =
       (try? Program("/bin/sh").run(["-c", "unshare -m umount -l /proc"]))?.code == 0
 

@@ -5,11 +5,11 @@ import TensorCore
 import TestSupport
 import Testing
 
-/// Channels whose weights are all equal, or nearly so, stay what they are when they are compressed.
+/// Channels with equal or nearly equal weights keep them when compressed.
 @Suite struct CompressEqualWeightsTests {
   private static let fixtures = packageRoot + "/Fixtures/quantized"
 
-  /// One 1 × 1 kernel for each channel, in a program that coremltools wrote; see
+  /// One 1 × 1 kernel per channel, in a program that coremltools wrote; see
   /// `Fixtures/quantized/programs.py`.
   @Test(arguments: [["--bits", "8"], ["--bits", "4", "--block-size", "1"]])
   func depthwiseKernels(_ options: [String]) throws {
@@ -19,7 +19,7 @@ import Testing
       let compressed = try Command.run(["compress", model, "-o", small] + options)
       #expect(compressed.code == 0, "\(compressed.errors)")
       #expect(compressed.output.contains("exact"))
-      // 1 % of the largest output.
+      // The tolerance is 1 % of the largest output.
       let compared = try Command.run(
         "diff", model, small, Self.fixtures + "/pointwise_depthwise.npz", "--rtol", "0", "--atol",
         "0.0078")
@@ -27,7 +27,7 @@ import Testing
     }
   }
 
-  /// The same of a network, then as a program.
+  /// The same in a network, and then in a program.
   @Test func upgradeOfACompressedNetwork() throws {
     try withTemporaryFolder { folder in
       let network = folder + "/n.mlmodel"
@@ -44,7 +44,7 @@ import Testing
     }
   }
 
-  /// Files of other programs have scales of 0: w = 0 · q + bias.
+  /// Files of other tools have scales of 0: w = 0 · q + bias.
   @Test(arguments: ["float32", "float16"]) func upgradeOfAScaleOfZero(_ precision: String) throws {
     try withTemporaryFolder { folder in
       var product = InnerProduct()
@@ -83,8 +83,8 @@ import Testing
     }
   }
 
-  /// A weight of 8 inputs for each output in half precision has as many bytes with codes as without:
-  /// 8 codes, a scale and an offset of 4 bytes each.
+  /// A half-precision weight with 8 inputs per output has as many bytes with codes as without: 8
+  /// codes, and a scale and an offset of 4 bytes each.
   @Test func aWeightThatKeepsItsSizeIsCompressed() throws {
     try withTemporaryFolder { folder in
       let small = folder + "/small.mlpackage"
@@ -96,7 +96,7 @@ import Testing
     }
   }
 
-  /// Rows of an inner product: what linear codes, tables and half-precision scales may lose.
+  /// The rows of an inner product, for the errors of codes, tables and half-precision scales.
   private static let rows: [[Float]] = [
     [Float](repeating: 0.7, count: 8), [Float](repeating: -0.7, count: 8),
     [Float](repeating: 0, count: 8), [0, 0, 0, 0, 0, 0, 0, 1e-6],
@@ -122,8 +122,8 @@ import Testing
     return (network, folder + "/x.npz")
   }
 
-  /// Each row's sum, to a part of its largest magnitude: codes of 8 bits leave half a step of a row's
-  /// range for each value, half precision half a unit of each value.
+  /// The sum of each row, within a fraction of its largest magnitude: 8-bit codes may be off by
+  /// half a step of the row's range per value, half precision by half an ulp per value.
   @Test(arguments: ["linear", "linear_symmetric"], ["", "float16", "float32"])
   func rowsKeepTheirSums(_ mode: String, _ program: String) throws {
     try withTemporaryFolder { folder in
@@ -151,7 +151,7 @@ import Testing
     }
   }
 
-  /// The largest error in the report is that of the file.
+  /// The largest error in the report matches the file.
   @Test(arguments: 1...8) func theReportIsOfTheFile(_ bits: Int) throws {
     try withTemporaryFolder { folder in
       let (network, _) = try write(folder)
@@ -166,7 +166,7 @@ import Testing
           JSONSerialization.jsonObject(with: Data(compressed.output.utf8)) as? [String: Any])[
           "layers"] as? [[String: Any]]
       let error = try #require(layers?.first?["largestError"] as? Double)
-      // One input at a time gives the columns of the matrix that is in the file.
+      // Setting one input at a time yields the columns of the matrix in the file.
       var largest = 0.0
       for column in 0..<8 {
         var x = [Float](repeating: 0, count: 8)

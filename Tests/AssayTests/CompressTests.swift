@@ -38,7 +38,7 @@ import Testing
       try DemonstrationTests.converted(to: model)
       let exact = try Self.answer(model)
       let floats = Self.matrices + Self.channels
-      // Bytes that the format needs, and the maximum error of the probabilities.
+      // The number of bytes that the format needs, and the maximum error of the probabilities.
       var cases: [([String], Int, Double)] = [
         (["--precision", "float32"], 4 * floats, 1e-6),
         (["--precision", "float16"], 2 * floats, 1e-3),
@@ -48,7 +48,7 @@ import Testing
         let codes = (324 * bits + 7) / 8 + 2160 * bits / 8 + (60 * bits + 7) / 8
         for mode in ["linear", "linear_symmetric", "linear_lut", "kmeans_lut"] {
           let isTable = mode.hasSuffix("lut")
-          // A scale of 12 channels remains after the convolution that absorbed the normalization.
+          // A scale of 12 channels follows the convolution with the folded normalization.
           let tables =
             (isTable ? 3 * 4 << bits : 8 * Self.channels) + (mode == "linear_lut" ? 4 * 12 : 0)
           cases.append(
@@ -112,7 +112,7 @@ import Testing
       let before = try #require(report["bytesBefore"] as? Int)
       let after = try #require(report["bytesAfter"] as? Int)
       #expect(after < before * 6 / 10)
-      // From a hundredth on, half the size of half precision is enough.
+      // From an error of 0.01 on, half the size of half precision is enough.
       if bound > 0.01 { #expect(after < before / 3) }
       #expect((report["points"] as? [Any])?.count ?? 0 > 5)
       let html = try String(contentsOfFile: page, encoding: .utf8)
@@ -121,8 +121,8 @@ import Testing
     }
   }
 
-  /// The variant that is written has its size and error in the list; the signal-to-noise ratio is
-  /// 20 · log₁₀(1 / relative error).
+  /// The written variant is in the list with its size and error; the signal-to-noise ratio is 20 ·
+  /// log₁₀(1 / relative error).
   @Test func variantsWithoutASearch() throws {
     try withTemporaryFolder { folder in
       let model = folder + "/m.mlmodel"
@@ -166,8 +166,8 @@ import Testing
     }
   }
 
-  /// With given inputs the mean of the outputs is preserved: exactly for one image and no
-  /// activation before the output, approximately here.
+  /// With given inputs, the mean of the outputs is preserved: exactly for one image without an
+  /// activation before the output, here approximately.
   @Test(arguments: ["linear", "kmeans_lut"]) func biasesFollowTheInputs(_ mode: String) throws {
     try withTemporaryFolder { folder in
       let model = folder + "/m.mlmodel"

@@ -4,8 +4,8 @@ import TensorCore
 import TestSupport
 import Testing
 
-/// Predictions from several tasks at once, on one model and on several, are those of one task after
-/// the other, bit for bit. `make sanitize` looks for races here.
+/// Concurrent predictions from several tasks, on one model and on several, are bit-for-bit equal to
+/// sequential ones. `make sanitize` looks for races here.
 @Suite struct ConcurrentPredictionTests {
   private static let paths = Fixtures("corpus").folder
   private static let names = [
@@ -30,7 +30,7 @@ import Testing
       outputs = try inputs.map { try predictor.outputBlobs($0) }
     }
 
-    /// Whether every input gives what it gave before.
+    /// Whether every input gives the same result as before.
     func repeats(startingAt start: Int) throws -> Bool {
       for index in 0..<2 * inputs.count {
         let place = (start + index) % inputs.count

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Assay
 
-/// The output that a person sees in a terminal.
+/// The output in a terminal.
 @Suite struct ConsoleTests {
   private static let network = "'\(packageRoot)/Fixtures/caffe/v2.prototxt'"
 

@@ -3,8 +3,8 @@ import FuzzSupport
 import TestSupport
 import Testing
 
-/// Every hostile file, in the place of every file that a command takes: a documented exit code, one
-/// line that names the file, no control characters, nothing left, and a bound on seconds and bytes.
+/// Every hostile file, instead of every file that a command takes: a documented exit code, one line
+/// that names the file, no control characters, no leftovers, and limits on seconds and bytes.
 @Suite(.unsanitized) struct ContractTests {
   /// A debug build is slower.
   private static let seconds = 6.0
@@ -39,7 +39,7 @@ import Testing
     }
   }
 
-  /// What the contract finds in programs that break it.
+  /// The test finds violations in programs that violate the contract.
   @Test func breachesAreFound() throws {
     try withTemporaryFolder { folder in
       let path = folder + "/a"

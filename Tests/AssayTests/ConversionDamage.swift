@@ -7,7 +7,7 @@ import TensorCore
 /// A mistake that a converter could make in one layer.
 struct ConversionDamage: Sendable {
   let name: String
-  /// Changes the layer; false if it has nothing to change.
+  /// Changes the layer; returns false if there is nothing to change.
   let change: @Sendable (inout NeuralNetworkLayer) throws -> Bool
 
   /// - Returns: whether the layer was changed.
@@ -37,7 +37,7 @@ struct ConversionDamage: Sendable {
     }
   }
 
-  /// The first and the last different number change places.
+  /// Swaps the first and the last of different values.
   static func swap(_ weights: inout Weights?) -> Bool {
     guard var values = try? weights?.floatValue.array(), values.count > 1,
       let other = values.lastIndex(where: { $0 != values[0] })
@@ -164,8 +164,8 @@ struct ConversionDamage: Sendable {
 }
 
 extension Model {
-  /// Whether a blob of the layer is another one on the proof's random numbers, by more than 1e-3 of its
-  /// largest value: by the engine alone. False if the model does not run.
+  /// Whether the engine computes a different blob of the layer for the proof's random inputs, by
+  /// more than 1e-3 of its largest value. False if the model does not run.
   func differs(from other: Model, in blobs: Set<String>) throws -> Bool {
     var options = Predictor.Options()
     options.keep = .named(blobs)
@@ -183,8 +183,8 @@ extension Model {
     }
   }
 
-  /// Of some blobs those that a layer writes, or that are computed from what it writes without another
-  /// one of them in between.
+  /// The given blobs that a layer writes, or that depend on its outputs without another given blob
+  /// in between.
   func nearest(_ blobs: Set<String>, behind index: Int) -> Set<String> {
     let layers = neuralNetwork?.layers ?? []
     var found: Set<String> = []

@@ -6,7 +6,7 @@ import TensorCore
 import TestSupport
 import Testing
 
-/// The words of `assay convert`: its output, its inputs, and what it says of wrong ones.
+/// The arguments of `assay convert`: its output, its inputs, and the errors for wrong ones.
 @Suite struct ConvertCommandTests {
   private static let network = Fixtures("demo").path("swish.h5")
   private static let picture = Fixtures("demo").path("picture.png")
@@ -33,7 +33,7 @@ import Testing
     }
   }
 
-  /// All bytes of its files, not those of the folder's entry.
+  /// All bytes of its files, without those of the folder's entry.
   @Test func thePackageHasTheSizeOfItsFiles() throws {
     try withTemporaryFolder { folder in
       let made = try run(["convert", Self.network], in: folder)
@@ -74,7 +74,7 @@ import Testing
     }
   }
 
-  /// What was `upgrade`.
+  /// The former command `upgrade`.
   @Test func networksBecomePrograms() throws {
     try withTemporaryFolder { folder in
       let made = try run(
@@ -139,7 +139,7 @@ import Testing
     }
   }
 
-  /// The record in the file tells every command what `forgetBias` means.
+  /// The record in the file determines `forgetBias` in every command.
   @Test func forgetBiasIsInTheModel() throws {
     let layers = Fixtures("keras/layers/tf2").path("any_length_lstm_sequences")
     try withTemporaryFolder { folder in
@@ -172,7 +172,7 @@ import Testing
     }
   }
 
-  /// Earlier spellings give the same model.
+  /// Earlier spellings produce the same model.
   @Test func earlierSpellings() throws {
     let labels = Fixtures("demo").path("labels.txt")
     let current = [
@@ -197,7 +197,7 @@ import Testing
     }
   }
 
-  /// `--precision` is that of a file, `--arithmetic` that of a run; an empty name removes a function.
+  /// `--precision` applies to a file, `--arithmetic` to a run; an empty name removes a function.
   @Test func oneWordForOneConcept() throws {
     let demo = Fixtures("demo")
     let words = ["swish.h5", "picture.png"].map(demo.path) + ["--preset", "keras-tf", "--json"]

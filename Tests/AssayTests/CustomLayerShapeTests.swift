@@ -9,7 +9,7 @@ import Testing
 
 @testable import Assay
 
-/// Conversions whose custom layers are built in or registered, so that their shapes are known.
+/// Conversions with built-in or registered custom layers, so that their shapes are known.
 @Suite struct CustomLayerShapeTests {
   private func convert(
     _ type: String, _ rule: String, _ registry: CustomLayerRegistry = CustomLayerRegistry()

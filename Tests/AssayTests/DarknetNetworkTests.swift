@@ -2,11 +2,11 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Networks of Darknet and the metadata that `convert` gives them.
+/// Darknet networks, and the metadata that `convert` gives them.
 @Suite struct DarknetNetworkTests {
   private static let folder = packageRoot + "/Fixtures/darknet"
 
-  /// Published networks. The sizes of their weights files are known; 16 or 20 bytes are the header.
+  /// Published networks with weights files of known sizes, including a header of 16 or 20 bytes.
   @Test(arguments: [
     ("yolov2-tiny-voc", 63_471_556, 1, ["region_15"]),
     ("yolov3-tiny", 35_434_956, 2, ["yolo_16", "yolo_23"]),
@@ -76,7 +76,7 @@ import Testing
     }
   }
 
-  /// Another size than in the file.
+  /// The input size differs from the file's.
   @Test func inputShape() throws {
     try withTemporaryFolder { scratch in
       let path = Self.folder + "/layers/yolo"

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The command line on the demonstration network, with Keras's answer (`Fixtures/demo`).
+/// The command line on the demonstration network, with Keras's prediction (`Fixtures/demo`).
 @Suite struct DemonstrationTests {
   static let fixture = packageRoot + "/Fixtures/demo"
   static let picture = fixture + "/picture.png"

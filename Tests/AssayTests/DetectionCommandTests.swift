@@ -4,8 +4,8 @@ import TensorCore
 import TestSupport
 import Testing
 
-/// `run --detect` on a network that finds red areas: each cell of the 2 × 2 grid is the largest red
-/// of a quarter of an 8 × 8 image.
+/// `run --detect` on a network that finds red areas: each cell of the 2 × 2 grid is the maximum red
+/// in a quarter of an 8 × 8 image.
 @Suite struct DetectionCommandTests {
   private static let configuration = """
     [net]
@@ -70,7 +70,7 @@ import Testing
     ("squash", [8, 0, 8, 16]),
     // The center half of the image is used, from row 8 to row 24.
     ("center-crop", [8, 8, 8, 8]),
-    // It is scaled to 4 × 8 with two columns at each side; the box ends at the image's edge.
+    // It is scaled to 4 × 8 with two black columns per side; the box ends at the edge.
     ("fit", [8, 0, 8, 16]),
   ]
 
@@ -115,7 +115,7 @@ import Testing
     }
   }
 
-  /// What `convert` stores, `run` needs no option for, here of a network without `[region]`.
+  /// `run` needs no options that `convert` stores, here for a network without `[region]`.
   @Test func convertStoresTheDetector() throws {
     try withModel { folder, model in
       try Data("red thing\n".utf8).write(to: URL(filePath: folder + "/labels.txt"))
@@ -184,7 +184,7 @@ import Testing
     }
   }
 
-  /// The grid's six channels are not an image; the red of the maxima can be shown as a heat map.
+  /// The grid's six channels are not an image; the red maxima can be shown as a heat map.
   @Test func heatMaps() throws {
     try withModel { folder, model in
       let picture = folder + "/red_0007.png"
@@ -202,7 +202,7 @@ import Testing
         run.errors.contains("maxpool_0_output as a heat map, scaled from 0 to 1"), "\(run.errors)")
       #expect(run.errors.contains("; convert with --image-output maxpool_0_output"))
       let map = try Image.read(folder + "/maxima.png")
-      // Three channels, with red in the upper right cell of 2 × 2.
+      // The image has three channels, with red in the upper right cell of 2 × 2.
       #expect(map.samples.array(of: UInt8.self) == [0, 0, 0, 255, 0, 0, 0, 0, 0, 0, 0, 0])
     }
   }
@@ -227,7 +227,7 @@ import Testing
     return Data(png[0..<33] + chunk + png[33...])
   }
 
-  /// The 16 × 32 image as a camera on its side stores it: boxes use the file's coordinates, and the
+  /// The 16 × 32 image as a rotated camera stores it: boxes are in the file's coordinates, and the
   /// drawn image is upright.
   @Test func turnedPictures() throws {
     try withModel { folder, model in
@@ -292,7 +292,7 @@ import Testing
     }
   }
 
-  /// The truth is what the network finds, and a second object that it does not.
+  /// The ground truth contains what the network finds, and a second object that it misses.
   @Test func evalFollowsTheTruth() throws {
     try withModel { folder, model in
       let (truth, sheet) = (folder + "/truth.json", folder + "/sheet.png")
@@ -315,7 +315,7 @@ import Testing
       }
       let results = try String(contentsOfFile: folder + "/results.json", encoding: .utf8)
       #expect(results.contains(#""image_id": 5, "category_id": 3, "bbox": [8, 0, 8, 16]"#))
-      // The model says how to find its boxes.
+      // The model's metadata describe its boxes.
       let image = [folder + "/red_0007.png", "--resize", "squash", "--coco", folder + "/r.json"]
       for words in [["eval", model, "--expected", truth], ["run", model]] {
         let bare = try Command.run([words[0], words[1]] + image + words.dropFirst(2))

@@ -108,7 +108,7 @@ import Testing
     #expect(first(reversed) == "the time steps are in reverse order")
   }
 
-  /// A cause concerns the outputs that differ, and leaves the others as they are.
+  /// A cause applies to the differing outputs, and does not change the others.
   @Test func oneOfTwoOutputs() throws {
     let logistic = try diagnosis(
       "bidirectional_gru_none_last",
@@ -133,7 +133,7 @@ import Testing
         + "the expected values of 'bidirectional_1' are those of output 'bidirectional'")
   }
 
-  /// What differs for no usual reason is accused of nothing.
+  /// A difference without a usual cause is not attributed to any.
   @Test func noise() throws {
     var generator = SplitMix64(seed: 3)
     let noise = try diagnosis(
@@ -151,7 +151,7 @@ import Testing
     #expect(noise.explanations.isEmpty && !noise.excluded.isEmpty && noise.untried == 0)
   }
 
-  /// The pixels that Keras got were red first, which two changes explain equally well.
+  /// The pixels in Keras were in RGB order, which two changes explain equally well.
   @Test func aCauseIsListedOnce() throws {
     try withTemporaryFolder { folder in
       let model = folder + "/m.mlmodel"
@@ -166,7 +166,7 @@ import Testing
     }
   }
 
-  /// The pixels of Keras' network are from −1 to 1; the model gets them from 0 to 255.
+  /// The pixels in Keras's network are in −1…1; the model receives them in 0…255.
   @Test func pixelsWithoutTheirScale() throws {
     try withTemporaryFolder { folder in
       let model = folder + "/m.mlmodel"

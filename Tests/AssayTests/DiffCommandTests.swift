@@ -3,7 +3,7 @@ import TensorCore
 import TestSupport
 import Testing
 
-/// `diff`, and the options of `run` that show blobs, on networks with their frameworks' answers.
+/// `diff`, and the options of `run` that show blobs, on networks with their frameworks' outputs.
 @Suite struct DiffCommandTests {
   private static let layers = Fixtures("caffe/layers")
 
@@ -63,7 +63,7 @@ import Testing
     }
   }
 
-  /// A cube: a wrong order of axes still has the right shape.
+  /// A cube, so that a wrong order of axes still has the right shape.
   private static let cube = Tensor(shape: [1, 3, 3, 3], (1...27).map { Float($0) })
 
   /// Networks that double a cube and average its planes, with the name of the doubled blob.
@@ -101,7 +101,7 @@ import Testing
     ),
   ]
 
-  /// Twice the input, in the source's order of axes, and its means over the planes.
+  /// Twice the input, in the source's axis order, and the means of its planes.
   @Test(arguments: networks.indices)
   func blobsHaveTheSourcesLayout(_ index: Int) throws {
     let (name, text, blob, isChannelsLast) = Self.networks[index]
@@ -113,7 +113,7 @@ import Testing
         path("m.mlmodel"))
       #expect(converted.code == 0, "\(converted.errors)")
       let doubled = Tensor(shape: [1, 3, 3, 3], Self.cube.elements.map { 2 * $0 })
-      // Planes of nine values, one after the other or interleaved.
+      // Planes of nine values, either consecutive or interleaved.
       let means = (0..<3).map { isChannelsLast ? 26 + 2 * Float($0) : 10 + 18 * Float($0) }
       for (file, array) in [
         ("x.npy", NamedArray(Self.cube)), ("blob.npz", NamedArray(doubled, name: blob)),

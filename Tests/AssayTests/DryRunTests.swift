@@ -42,7 +42,7 @@ import Testing
     stride=2
     """
 
-  /// The plan, the errors, and the rules below them in a file.
+  /// Returns the plan, the errors, and the rules below them in a file.
   private func dryRun(
     _ text: String, _ name: String, _ options: [String] = [],
     _ body: (_ plan: [Substring], _ errors: String, _ network: String, _ rules: String) throws ->
@@ -71,7 +71,7 @@ import Testing
       for text in ["--custom-layers allow", "\"expression\"", "the built-in class HardSwish"] {
         #expect(errors.contains(text), "\(text) in \(errors)")
       }
-      // Pasted, the rules leave nothing but the Concat, which may be right.
+      // With the rules, only the Concat remains, which may be right.
       let pasted = try Command.run("convert", network, "--dry-run", "--custom-layers", rules)
       #expect(
         pasted.errors.contains(
@@ -82,7 +82,7 @@ import Testing
     }
   }
 
-  /// Cascade R-CNN's proposals are of a class of its own.
+  /// The proposals of Cascade R-CNN have a class of their own.
   @Test func theLayerWithAnAssumedShapeIsNamed() throws {
     let caffe = """
       input: "data"
@@ -136,7 +136,7 @@ import Testing
     }
   }
 
-  /// The sizes behind a layer that cannot be converted are not known, so that nothing is wrong there.
+  /// Sizes after a layer that cannot be converted are unknown, so there are no errors about them.
   @Test func darknetBehindALayerThatCannotBeConverted() throws {
     let network = """
       [net]
@@ -156,7 +156,7 @@ import Testing
     }
   }
 
-  /// The weights of the layer are named in its rule, which then converts the network.
+  /// The layer's rule, which names its weights, makes the network convertible.
   @Test func weightsAndLambdas() throws {
     let swish = "\(packageRoot)/Fixtures/demo/swish.h5"
     let result = try Command.run("convert", swish, "--lambda", "off", "--dry-run")

@@ -117,7 +117,7 @@ import Testing
     }
   }
 
-  /// The ranges in the Swift file hold what the files of the parameters do.
+  /// The ranges in the Swift file contain the same values as the parameters' files.
   @Test func offsetsInSwift() throws {
     try withModel { folder, model in
       for (name, format) in [("one", "swift"), ("each", "npy")] {
@@ -145,7 +145,7 @@ import Testing
     }
   }
 
-  /// The source's order is the order in the source file.
+  /// The source's order is that of the source file.
   @Test func weightsInTheSourcesOrder() throws {
     try withModel { folder, model in
       let source = DemonstrationTests.fixture + "/swish.h5"
@@ -188,8 +188,8 @@ import Testing
     }
   }
 
-  /// Values with another shape, or too few or too many files: one line of error, and nothing is
-  /// written.
+  /// Values of a different shape, or too few or too many files: there is one line of error, and
+  /// nothing is written.
   @Test func filesOfWeightsThatDoNotFit() throws {
     try withModel { folder, model in
       let (weights, out) = (folder + "/w", folder + "/e.mlmodel")

@@ -4,7 +4,7 @@ import TensorCore
 import TestSupport
 import Testing
 
-/// `eval` on networks whose answers are known.
+/// `eval` on networks with known outputs.
 @Suite struct EvalCommandTests {
   @Test func accuracyAndConfusion() throws {
     try withTemporaryFolder { folder in
@@ -24,7 +24,7 @@ import Testing
       #expect(mistake["predicted"]?.string == "red" && mistake["expected"]?.string == "blue")
       let rows = try TextTableFile.parse(try fileBytes(matrix))
       #expect(rows.count == 4 && rows[3] == ["blue", "1", "0", "1"])
-      // One tile: the image's color is in its middle.
+      // There is one tile, with the image's color in its center.
       let image = try Image.read(sheet)
       let place = 3 * (150 * image.width + 150)
       #expect(Array(image.samples.array(of: UInt8.self)[place..<place + 3]) == [204, 0, 102])
@@ -34,7 +34,7 @@ import Testing
     }
   }
 
-  /// Without labels the classes are numbers, or the folders in ascending order.
+  /// Without labels, classes are named by their indices, or by the folders in ascending order.
   @Test func aModelWithoutLabels() throws {
     try withTemporaryFolder { folder in
       let net = try ColorClassifier(in: folder)
@@ -47,7 +47,7 @@ import Testing
       let byNumber = try Command.run("eval", bare, net.images + "/red", "--truth", table)
       #expect(
         byNumber.code == 0 && byNumber.output.contains("100.00%  (2 of 2)"), "\(byNumber.errors)")
-      // As Keras' generators number them: blue, green, red. Red and blue are taken for each other.
+      // Classes in the order of Keras's generators: blue, green, red. Red and blue are confused.
       let byFolder = try Command.run("eval", bare, net.images, "--truth", "folders")
       #expect(byFolder.output.contains("50.00%  (3 of 6)"), "\(byFolder.output)\(byFolder.errors)")
     }

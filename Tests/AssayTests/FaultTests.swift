@@ -3,16 +3,16 @@
   import TestSupport
   import Testing
 
-  /// One call of the C library after the other fails, or ends the process: what a command was to
-  /// write is old or new and whole, nothing is left, and one line says what happened.
-  /// `Tests/Tools/faults.c` makes them fail.
+  /// Each call of the C library fails or ends the process, one at a time: the output stays old or
+  /// is complete, nothing is left over, and one line reports the error. `Tests/Tools/faults.c`
+  /// makes the calls fail.
   @Suite(.program("cc"), .unsanitized) struct FaultTests {
     struct Case: Sendable, CustomTestStringConvertible {
       let name: String
       /// The output's name; nil if there is none.
       let output: String?
       let isFolder: Bool
-      /// The package in the place of the output.
+      /// The package at the path of the output, before the command runs.
       let old: String?
       let words: @Sendable (_ model: String, _ output: String) -> [String]
 
@@ -52,11 +52,11 @@
     ]
     private static let package = Fixtures("programs").path("half.mlpackage")
     static let others: [Case] = [
-      // Compressed datasets, whose values the HDF5 process puts into shared memory.
+      // Compressed datasets, whose values the HDF5 process writes to shared memory.
       Case("convert compressed", "out.mlmodel") { _, output in
         ["convert", Fixtures("builder").path("vgg16_narrow.h5"), "-o", output]
       },
-      // An HDF5 file in an archive, which gets a descriptor of its own.
+      // An HDF5 file in an archive, which is passed in a separate descriptor.
       Case("convert archive", "out.mlmodel") { _, output in
         ["convert", Fixtures("keras/layers/k3").path("activation_elu.keras"), "-o", output]
       },
@@ -66,9 +66,9 @@
       Case("check", nil) { model, _ in ["check", model] },
     ]
 
-    /// Those that put a file in place.
+    /// Calls that write a file.
     static let writing = ["write", "create", "rename", "linkat"]
-    /// Those that put a folder in place.
+    /// Calls that write a folder.
     static let placing = ["create", "mkdir", "fsync", "rename", "exchange", "unlink"]
     static let all =
       writing + [
@@ -76,7 +76,7 @@
         "exchange", "lock",
       ]
 
-    /// Success, a difference, a bad file, and what the system refuses.
+    /// The codes for success, a difference, a bad file, and system errors.
     static let codes: Set<Int32> = [0, 1, 2, 66, 73, 74, 75]
 
     @Test(arguments: files.prefix(3), writing)
@@ -86,11 +86,11 @@
 
     @Test(arguments: folders, placing)
     func aFolderIsOldOrNew(_ example: Case, _ call: String) throws {
-      // What cannot be removed is left.
+      // Files that cannot be removed are left.
       try Self.sweep(example, call, actions: call == "unlink" ? ["kill"] : ["fail", "kill"])
     }
 
-    /// A signal at each of these calls: nothing is left, and what was there is old or new.
+    /// A signal at each of these calls: nothing is left over, and the output is either old or new.
     @Test(arguments: folders + [files[1]], ["SIGTERM", "SIGINT", "SIGHUP"])
     func aSignalLeavesNothing(_ example: Case, _ signal: String) throws {
       for call in signal == "SIGTERM" ? Self.placing : ["mkdir", "exchange"] {
@@ -98,7 +98,7 @@
       }
     }
 
-    /// As on a full disk.
+    /// Writing fails as on a full disk.
     @Test(arguments: files.prefix(3)) func aFullDisk(_ example: Case) throws {
       try Self.sweep(example, "write", actions: ["full"])
     }
@@ -110,14 +110,14 @@
       try Self.sweep(example, call, actions: ["fail"])
     }
 
-    /// A fault after an allocation that failed, and was dealt with, is no lack of memory.
+    /// A crash after a failed allocation that was handled is not reported as a lack of memory.
     @Test func aFaultIsNoLackOfMemory() throws {
       let result = try Place(Self.files[1]).run("trap:open:1")
       #expect(result.exited && result.code == 70, "\(result.code) \(result.errors)")
       #expect(result.errors.contains("internal error"), "\(result.errors)")
     }
 
-    /// On a file system of 32 KiB, if this user may mount one.
+    /// Writing to a file system of 32 KiB, if this user may mount one.
     @Test(.program("unshare"), arguments: files.prefix(3)) func aSmallFileSystem(_ example: Case)
       throws
     {
@@ -142,7 +142,7 @@
       }
     }
 
-    /// Whichever of the standard streams are closed, they do not get into the output.
+    /// Closed standard streams never mix with the output file.
     @Test(arguments: files.suffix(2), 1..<8) func closedStreams(_ example: Case, _ closed: Int)
       throws
     {
@@ -153,7 +153,7 @@
         ["-c", "exec \"$@\" \(redirections.joined(separator: " "))", "sh", Command.binary]
           + place.words)
       #expect(result.exited && Self.codes.contains(result.code), "\(result.code) \(result.errors)")
-      // What cannot be printed makes the command fail, also after the output.
+      // A command that cannot print fails, even after its output is written.
       let isRight = place.isWhole || result.code != 0 && place.names.isEmpty
       #expect(isRight, "\(place.names) are there, code \(result.code)")
     }
@@ -178,7 +178,7 @@
             let before = place.content
             let result = try place.run("\(action):\(call):\(number)")
             let what = "\(example.name), \(action):\(call):\(number) of \(count): \(result.errors)"
-            // Where there is no old file, none is replaced.
+            // Without an old file, none is replaced.
             if action == "kill", !result.exited {
               let isOldOrNew = [before, place.whole].contains(place.withoutHidden)
               #expect(isOldOrNew, "\(what)")
@@ -239,7 +239,7 @@
         }
       }
 
-      /// The files by their names; folders are empty files.
+      /// The contents of files by name; folders are empty.
       var content: [String: [UInt8]] {
         let names =
           FileManager.default.enumerator(atPath: outputs)?.compactMap { $0 as? String } ?? []
@@ -247,7 +247,7 @@
           uniqueKeysWithValues: names.map { ($0, (try? fileBytes(outputs + "/" + $0)) ?? []) })
       }
 
-      /// Without what a killed process could not remove, which the next one does.
+      /// The contents without files of a killed process, which the next process removes.
       var withoutHidden: [String: [UInt8]] { content.filter { !$0.key.hasPrefix(".") } }
 
       func run(_ fault: String, countFile: String = "") throws -> Program.Result {
@@ -260,7 +260,7 @@
           ])
       }
 
-      /// How often the command makes the call.
+      /// The number of times the command makes the call.
       func count(_ call: String) throws -> Int {
         try reset(hasOld: true)
         if example.isFolder, example.old == nil { try reset(hasOld: false) }

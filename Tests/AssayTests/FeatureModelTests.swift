@@ -6,7 +6,7 @@ import Testing
 
 @testable import Assay
 
-/// Models that are not networks, against the answers of the frameworks that trained them:
+/// Models other than networks, compared with the outputs of the frameworks that trained them:
 /// `Fixtures/feature-models/make.py`.
 @Suite struct FeatureModelTests {
   static let fixtures = Fixtures("feature-models")
@@ -49,7 +49,7 @@ import Testing
     case .string(let text): #expect(found.text == text)
     case .object(let entries):
       let labels = try #require(model.classLabels?.strings)
-      // Probabilities of classes are single-precision, as a network's.
+      // Class probabilities are single-precision, like a network's.
       for (label, number) in entries.members {
         let place = try #require(labels.firstIndex(of: label))
         #expect(abs(found.numbers[place] - (number.double ?? .nan)) <= max(tolerance, 1e-6))
@@ -99,10 +99,10 @@ import Testing
     }
   }
 
-  /// A circle of nodes would never end.
+  /// Evaluating a cycle of nodes would never end.
   @Test func treesWithoutRootAreRefused() throws {
     let path = Self.fixtures.path("tree-regressor/model.mlmodel")
-    // Behind a vectorizer.
+    // The tree ensemble follows a vectorizer.
     var model = try #require(Model(contentsOf: path).type?.pipeline?.models.last)
     guard case .features(let features)? = model.type,
       var regressor = features.parameters as? TreeEnsembleRegressor

@@ -3,7 +3,7 @@ import TensorCore
 import TestSupport
 import Testing
 
-/// Features have the names of the source, and are known by their places, too.
+/// Features have the names of the source, and can also be given by their position.
 @Suite struct FeatureNameTests {
   private static let swish = Fixtures("demo").path("swish.h5")
   private static let picture = Fixtures("demo").path("picture.png")
@@ -18,8 +18,8 @@ import Testing
     }
   }
 
-  /// Two inputs `b` and `a`, of which the output `sum` adds one and two elements; the other outputs
-  /// are two calls of one layer.
+  /// A network with inputs `b` and `a`: `difference` is b − a, and the other outputs are two calls
+  /// of one layer.
   private static let network = """
     {"class_name": "Model", "keras_version": "2.2.4", "backend": "tensorflow", "config": {"name": "m",
      "layers": [
@@ -72,7 +72,7 @@ import Testing
     }
   }
 
-  /// The names that they would replace.
+  /// The error shows the names that would be replaced.
   @Test func tooManyNamesShowTheSources() throws {
     for (option, own) in [("--input-name", "image"), ("--output-name", "dense")] {
       let made = try Command.run(
@@ -128,7 +128,7 @@ import Testing
       #expect(upgraded.code == 0, "\(upgraded.errors)")
       #expect(upgraded.errors.contains("'part/relu' is 'part_relu'"), "\(upgraded.errors)")
       #expect(try names(program)[1] == ["part_relu", "difference", "part_relu_1"])
-      // The names of the source remain known.
+      // The names in the source remain valid.
       let inputs = folder + "/inputs.npz"
       try ArraySet([
         NamedArray(Tensor(shape: [1, 2], [1, -4]), name: "a"),
@@ -141,7 +141,7 @@ import Testing
     }
   }
 
-  /// Three names of the source are one identifier.
+  /// Three names of the source map to one identifier.
   @Test func namesThatAreOneIdentifierAreNumbered() throws {
     let text = Self.network
       .replacing(#""a""#, with: #""x/1""#).replacing(#""b""#, with: #""x.1""#)
@@ -162,8 +162,8 @@ import Testing
     }
   }
 
-  /// a = [1, −4], b = [−8, 2]: b − a = [−9, 6], and the ReLU of b is [0, 2], of a [1, 0]. The arrays
-  /// of a file count by their names, in whatever order they are.
+  /// a = [1, −4], b = [−8, 2]: b − a = [−9, 6]; the ReLU of b is [0, 2], that of a [1, 0]. The
+  /// arrays of a file are matched by name, in any order.
   @Test(arguments: [
     (["a", "b"], ["difference", "part/relu", "part/relu_1"]),
     (["input2", "input1"], ["output2", "output1", "output3"]),
@@ -197,7 +197,7 @@ import Testing
     }
   }
 
-  /// Keras gives a dictionary in the order in which its author wrote it, and flattens it by its keys.
+  /// Keras returns a dictionary in the order in which its author wrote it, and flattens it by key.
   @Test func aDictionaryOfOutputsKeepsItsOrder() throws {
     let text = Self.network.replacing(
       #""output_layers": [["part/relu", 1, 0], ["difference", 0, 0], ["part/relu", 0, 0]]"#,

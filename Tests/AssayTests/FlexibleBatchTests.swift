@@ -4,9 +4,9 @@ import TensorCore
 import TestSupport
 import Testing
 
-/// A first axis that the network takes whole is not a batch of predictions.
+/// A first axis that is part of the network's input is not a batch of predictions.
 @Suite struct FlexibleBatchTests {
-  /// Σ over the rows of an array of three columns.
+  /// A sum over the rows of an array with three columns.
   private static func model(_ flexibility: ArrayFeatureType.Flexibility?) -> Model {
     var sum = ReduceSum()
     sum.axes = [0]
@@ -19,7 +19,7 @@ import Testing
       outputs: [.array("sum", [])], mapping: .exact)
   }
 
-  /// Two rows: a batch of two sums where the model declares one row, one sum where it takes more.
+  /// Two rows: a batch of two sums if the model declares one row, one sum if it takes more rows.
   @Test(
     arguments: [
       (nil, [1, 2, 3, 10, 20, 30]),
@@ -43,7 +43,7 @@ import Testing
 }
 
 extension JSONValue {
-  /// All numbers, in order.
+  /// All values, in order.
   fileprivate var numbers: [Double] {
     switch self {
     case .array(let elements): elements.flatMap(\.numbers)

@@ -6,7 +6,7 @@ import TensorCore
 import TestSupport
 import Testing
 
-/// Images of several sizes in a network and in its ML Program. The answer is −2 times the image.
+/// Images of several sizes in a network and in its ML Program. The output is −2 times the image.
 @Suite struct FlexibleImageTests {
   struct Sizes: CustomTestStringConvertible, Sendable {
     let testDescription: String
@@ -41,7 +41,7 @@ import Testing
       outputs: [.array("out", [])])
   }
 
-  /// Whether the model answers as expected to an image of this size.
+  /// Whether the model's output for an image of this size is correct.
   private func answers(_ model: Model, _ width: Int, _ height: Int) throws -> Bool {
     try withTemporaryFolder { folder in
       let samples = (0..<3 * width * height).map { UInt8(truncatingIfNeeded: 37 * $0 + 5) }

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Lambdas through the command line.
+/// Lambdas on the command line.
 @Suite struct FormulaCommandTests {
   private let seed = Fixtures("seed").folder
 
@@ -46,7 +46,7 @@ import Testing
     }
   }
 
-  /// The demonstration network, whose Lambda was written by Python 3.11.
+  /// The demonstration network; Python 3.11 wrote its Lambda.
   @Test func thePlanShowsTheFormula() throws {
     let network = packageRoot + "/Fixtures/demo/swish.h5"
     let plan = try Command.run("convert", network, "--dry-run")
@@ -66,7 +66,7 @@ import Testing
   @Test func theDemonstrationAnswersAsKerasDid() throws {
     try withTemporaryFolder { folder in
       let model = folder + "/m.mlmodel"
-      // The options without the rules at the end.
+      // The options without the rules that follow them.
       let result = try Command.run(
         ["convert", DemonstrationTests.fixture + "/swish.h5", "-o", model, "--lambda", "auto"]
           + DemonstrationTests.options.dropLast(2))
@@ -96,7 +96,7 @@ import Testing
     }
   }
 
-  /// Lambdas from the converter's corpus, with Keras's answers.
+  /// Lambdas from the converter's corpus, with Keras's predictions.
   @Test(
     .shared("corpus/keras"),
     arguments: [
@@ -121,7 +121,7 @@ import Testing
     }
   }
 
-  /// Lambdas from published models, from Python 2.7 and 3.
+  /// Lambdas from published models, written by Python 2.7 and 3.
   @Test(
     .shared("models/keras"),
     arguments: [
@@ -138,7 +138,7 @@ import Testing
     }
   }
 
-  /// 2x + 1 under a custom class name that has no implementation.
+  /// 2x + 1 as a custom class name without an implementation.
   @Test func aClassOfItsOwnRunsFromTheExpression() throws {
     try withTemporaryFolder { folder in
       func write(_ name: String, _ text: String) throws -> String {

@@ -13,7 +13,7 @@ extension ConversionDamage {
       ("update", \.updateGate), ("reset", \.resetGate), ("output", \.outputGate),
     ]
 
-  /// Changes one gate; false if it has nothing to change.
+  /// Changes one gate; returns false if there is nothing to change.
   private typealias GateChange = @Sendable (inout RecurrentWeights) -> Bool
 
   private static let changes: [(name: String, change: GateChange)] = [
@@ -32,7 +32,7 @@ extension ConversionDamage {
     ),
   ]
 
-  /// Every pair of gates exchanged, and every change of one gate, in LSTMs, their two directions, and GRUs.
+  /// Every swap of two gates, and every change of one gate, in LSTMs of either direction and GRUs.
   static let gates: [ConversionDamage] = exchanges + ofOneGate
 
   private static var exchanges: [ConversionDamage] {

@@ -39,8 +39,8 @@ import Testing
     return Array(prediction.outputs[0].value.elements)
   }
 
-  /// NumPy: `for a, b in zip(x, w): s = np.float16(np.float64(s) + np.float64(a) * np.float64(b))` with
-  /// `s = np.float16(0.3)` gives 1.0390625; the sum in single precision, rounded once, 1.0400390625.
+  /// NumPy: `for a, b in zip(x, w): s = np.float16(np.float64(s) + np.float64(a) * np.float64(b))`
+  /// with `s = np.float16(0.3)` yields 1.0390625; one rounding at the end yields 1.0400390625.
   @Test func sumsOfProducts() throws {
     let x: [Float] = [
       0.50048828125, 1.5888671875, 1.1025390625, -1.099609375, -0.79931640625, 1.494140625,
@@ -78,8 +78,8 @@ import Testing
     }
   }
 
-  /// 2048 + 1 is between two halves and rounds to the even one, 2048: a sum of ones ends there.
-  /// 2048 / 3000 = 0.68267, and the next half is 0.6826171875.
+  /// 2048 + 1 is halfway between two half-precision values and rounds to the even one, 2048, at
+  /// which a sum of ones stops. 2048 / 3000 = 0.68267, and the nearest value is 0.6826171875.
   @Test func sumsOfElements() throws {
     var pooling = Pooling()
     pooling.type = .average
@@ -102,7 +102,7 @@ import Testing
   }
 
   @Test func halvesOfDoubles() {
-    // The nearest halves, ties to even: by their definition, 11 bits down to 2⁻²⁴.
+    // The nearest half-precision values, ties to even, by definition: 11 bits down to 2⁻²⁴.
     let values: [(Double, Double)] = [
       (1 + 0x1p-11, 1), (1 + 3 * 0x1p-11, 1 + 0x1p-9), (1 + 0x1p-11 + 0x1p-40, 1 + 0x1p-10),
       (65519.9, 65504), (65520, .infinity), (-70000, -.infinity), (0x1p-25, 0),
@@ -112,8 +112,8 @@ import Testing
     #expect(Half.rounded(Double.nan).isNaN)
   }
 
-  /// 400 · 200 is more than a half holds, 65504: the layers from there to where it is divided again have
-  /// to stay in single precision.
+  /// 400 · 200 exceeds the largest half-precision value, 65504; the layers from there to the next
+  /// division have to stay in single precision.
   private static let overflowing = model(
     [
       dense("small", [1, 0, 0, 1], from: "x", to: "a", inputs: 2),
@@ -135,7 +135,7 @@ import Testing
       #expect(!study.agrees)
       #expect(study.kept == ["large", "positive", "back"])
       #expect(study.isMinimal)
-      // The infinite value of 'large' is 0.005 · ∞ and 0 · ∞ in 'back'.
+      // The infinite value of 'large' becomes 0.005 · ∞ and 0 · ∞ in 'back'.
       let counts = study.layers.filter { $0.overflowCount > 0 }.map { ($0.name, $0.overflowCount) }
       #expect(Dictionary(uniqueKeysWithValues: counts) == ["large": 1, "positive": 1, "back": 2])
       options.keptInFloat32 = Set(study.kept)
@@ -150,7 +150,7 @@ import Testing
       #expect(found.output.contains((half + kept).joined(separator: " ")), "\(found.output)")
       let mended = try Command.run(["diff", path, input] + half + kept)
       #expect(mended.code == 0, "\(mended.output)\(mended.errors)")
-      // The program that these options give computes the same, by the types of its values.
+      // The program made with these options computes the same, by the types of its values.
       for (options, code) in [([], 1), (kept, 0)] as [([String], Int32)] {
         let program = folder + "/p\(code).mlpackage"
         let made = try Command.run(["upgrade", path, "-o", program] + half + options)

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The length of help, and that examples can be copied.
+/// The length of the help, and examples that can be copied.
 @Suite struct HelpTests {
   @Test func shortHelpIsShort() throws {
     let program = try Command.run("-h").output
@@ -27,14 +27,14 @@ import Testing
     for line in examples { #expect(line.hasPrefix("  "), "\(line)") }
   }
 
-  /// At most 110 options, each of which some page uses.
+  /// There are at most 110 options, and a page uses each of them.
   @Test(.program("python3")) func everyOptionIsOnAPage() throws {
     let python = try #require(Program.find("python3"))
     let result = try python.run(["\(packageRoot)/Tests/Tools/options.py", Command.binary])
     #expect(result.code == 0, "\(result.output)\(result.errors)")
   }
 
-  /// Users of Swift, C and Python have no options: messages of libraries name settings.
+  /// Users of Swift, C and Python have no options, so messages of libraries name settings.
   @Test(.program("python3")) func onlyTheCommandNamesOptions() throws {
     let python = try #require(Program.find("python3"))
     let result = try python.run(["\(packageRoot)/Tests/Tools/settings.py", Command.binary])
@@ -72,7 +72,7 @@ import Testing
     for name in features red green blue; do assay convert features.prototxt -o $name.mlpackage; done
     """#
 
-  /// `model.mlmodel` is one that the example in `$1` can use.
+  /// Makes a `model.mlmodel` that the example in `$1` can use.
   private static let model = #"""
     rm -rf model.mlmodel MyLayers layers
     case "$1" in
@@ -86,7 +86,7 @@ import Testing
     esac
     """#
 
-  /// The examples of `--help` and those of README.md for other networks run as they are printed, in
+  /// The examples of `--help` and those in README.md for other networks run exactly as printed, in
   /// a folder with files of these names.
   @Test(.program("clang")) func examplesRun() throws {
     try withTemporaryFolder { folder in

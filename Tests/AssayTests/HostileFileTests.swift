@@ -2,7 +2,7 @@ import TensorCore
 import TestSupport
 import Testing
 
-/// Damaged files in the whole program: never a signal, never an output, always a line of error.
+/// Damaged files in the whole program: never a signal or an output, always a line of error.
 @Suite struct HostileFileTests {
   /// Runs the program on damaged copies of a file at `path`. If it fails, `output` must not exist.
   static func check(
@@ -28,25 +28,25 @@ import Testing
 
   private static let harmful = Fixtures("hostile").names.filter { $0 != "README.md" }
 
-  /// One line that names the file, and nothing written.
+  /// There is one line that names the file, and nothing is written.
   @Test(arguments: harmful, [["inspect"], ["convert", "--dry-run"], ["bench"]])
   func harmfulFilesAreRefused(_ name: String, _ command: [String]) throws {
     let result = try Command.run(command + [Fixtures("hostile").path(name)])
     if name == "keras_lambda_rank.json", command == ["inspect"] {
-      // It may be a custom layer, whose output has the shape of its input.
+      // This may be a custom layer with the shape of its input.
       #expect(result.exited && result.code == 0 && result.errors.hasPrefix("warning: "))
       return
     }
-    // One declares more memory than its size allows.
+    // This file declares more memory than its size allows.
     let codes: Set<Int32> = name == "darknet_signs.cfg" ? [2, 75] : [2]
     #expect(result.exited && codes.contains(result.code), "\(result.code) \(result.errors)")
     let errors = result.errors.split(separator: "\n").filter { $0.hasPrefix("error: ") }
-    // Of a Core ML model, all faults are listed.
+    // All errors of a Core ML model are listed.
     #expect(errors.count == 1 || name.hasSuffix(".mlmodel") && !errors.isEmpty, "\(errors)")
     #expect(errors.allSatisfy { $0.contains(name) }, "\(errors)")
   }
 
-  /// A dense layer whose weights are partly not in the file, or in a place of others.
+  /// A dense layer with weights that are partly missing in the file, or overlap others.
   @Test(arguments: ["gzip-short", "chunk-missing", "never-written", "size", "overlap"])
   func missingWeightsAreRefused(_ name: String) throws {
     try withTemporaryFolder { folder in
@@ -62,7 +62,7 @@ import Testing
     }
   }
 
-  /// A kernel that was never written, but whose fill value the file declares.
+  /// A kernel that was never written, with a fill value in the file.
   @Test func declaredFillValuesAreConverted() throws {
     try withTemporaryFolder { folder in
       let path = Fixtures("hdf5").path("network-filled.h5")
@@ -71,8 +71,8 @@ import Testing
     }
   }
 
-  /// Weights that take more in Core ML's layout than `--max-memory`: a kernel for each of 4 × 3
-  /// windows of 12 numbers and 2²⁰ filters is 604 MB.
+  /// Weights that exceed `--max-memory` in Core ML's layout: kernels for 4 × 3 windows of 12 values
+  /// and 2²⁰ filters take 604 MB.
   @Test(arguments: [["inspect"], ["convert", "--dry-run"], ["bench"]])
   func weightsLaidOutAreCounted(_ command: [String]) throws {
     let layer = """
@@ -94,7 +94,7 @@ import Testing
     }
   }
 
-  /// A kernel of 2²⁰ × 6 × 3 × 3 numbers fits into these limits, its signs beside it do not.
+  /// A kernel of 2²⁰ × 6 × 3 × 3 values fits into these limits, but not together with its signs.
   @Test(arguments: [["inspect"], ["inspect", "--plan"], ["bench"]], ["240M", "300M", "600M"])
   func signsOfWeightsAreCounted(_ command: [String], _ limit: String) throws {
     let path = Fixtures("hostile").path("darknet_signs.cfg")
@@ -105,7 +105,7 @@ import Testing
     #expect(errors.first?.contains("layer 'convolutional_1'") == true, "\(result.errors)")
   }
 
-  /// Layers of one name in place, over and over: names made unique stay short.
+  /// Many in-place layers with the same name; unique names stay short.
   @Test func manyEqualNames() throws {
     try withTemporaryFolder { folder in
       let path = "\(folder)/deep.prototxt"

@@ -6,10 +6,10 @@ import TensorCore
 import TestSupport
 import Testing
 
-/// `diff --diagnose` with an image that was prepared in another way; what the model answers is the
-/// image itself, so the expected values follow from its samples.
+/// `diff --diagnose` with an image that was prepared differently; the model returns its image, so
+/// the expected values follow from the samples.
 @Suite struct ImageDiagnosisTests {
-  /// The image as it is, with its channels first.
+  /// A model that returns the image with channels first.
   private static func model(_ side: Int, _ colors: ImageFeatureType.ColorSpace) -> Model {
     let image = ImageFeatureType(width: side, height: side, colorSpace: colors)
     return .network(
@@ -21,8 +21,8 @@ import Testing
   }
 
   /// - Parameters:
-  ///   - side: of the image, which has random colors.
-  ///   - expected: the value of a channel at (y, x), from the function's samples (y, x, channel).
+  ///   - side: the side of the image, which has random colors.
+  ///   - expected: the value of a channel at (y, x), computed from samples (y, x, channel).
   private func diagnosis(
     _ model: Model, side: Int, _ shape: [Int],
     _ expected: (_ channel: Int, _ y: Int, _ x: Int, (Int, Int, Int) -> Float) -> Float
@@ -69,7 +69,7 @@ import Testing
     #expect(first(found) == "gray is the mean of red, green and blue")
   }
 
-  /// From 8 × 8 to 4 × 4, the point in the middle of pixel i lies where pixels 2i and 2i + 1 meet.
+  /// From 8 × 8 to 4 × 4 pixels, the center of pixel i is the boundary of pixels 2i and 2i + 1.
   @Test func nearestSamples() throws {
     let found = try diagnosis(Self.model(4, .rgb), side: 8, [3, 4, 4]) { channel, y, x, sample in
       sample(2 * y + 1, 2 * x + 1, channel)
@@ -78,8 +78,8 @@ import Testing
     #expect(found.explanations.first?.causes.first?.remedy == "pass recipe keras-load-img")
   }
 
-  /// The mean of the nine pixels that a pixel covers. Pillow rounds the means of rows, then those of
-  /// columns.
+  /// The mean of the nine pixels that a pixel covers. Pillow rounds the means of rows, and then
+  /// those of columns.
   @Test func meansOfSquares() throws {
     let found = try diagnosis(Self.model(4, .rgb), side: 12, [3, 4, 4]) { channel, y, x, sample in
       let rows = (0..<3).map { row in

@@ -5,11 +5,11 @@ import TensorCore
 import TestSupport
 import Testing
 
-/// Images where arrays are compared.
+/// Images in comparisons of arrays.
 @Suite struct ImageDifferenceTests {
   private static let demo = Fixtures("demo")
 
-  /// 4 × 2 pixels of 100, and of some samples another value.
+  /// An image of 4 × 2 pixels with the value 100, except for some samples.
   private func image(
     _ path: String, channels: Int = 3, _ changes: [Int: UInt8] = [:]
   ) throws {
@@ -64,7 +64,7 @@ import Testing
     }
   }
 
-  /// A network that gives its image back, as an image and as planes: a window of one pixel.
+  /// A network that returns its image, as an image and as planes: a pooling window of one pixel.
   @Test func outputsAreComparedWithImages() throws {
     try withTemporaryFolder { folder in
       let network = folder + "/same.prototxt"
@@ -88,7 +88,7 @@ import Testing
         #expect(result.output.contains("same  64×64×3  agrees"), "\(result.output)")
         #expect(result.output.contains("largest absolute error     0\n"), "\(result.output)")
       }
-      // As white as 8 bits can say.
+      // The largest 8-bit samples.
       let white = folder + "/white.png"
       try Image(
         width: 64, height: 64, channelCount: 3,
@@ -105,7 +105,7 @@ import Testing
     }
   }
 
-  /// What the outputs of two models are apart, as arrays and as an image.
+  /// The differences between the outputs of two models, as arrays and as an image.
   @Test func twoModels() throws {
     try withTemporaryFolder { folder in
       // y = x · factor + 5 of three channels.
@@ -128,7 +128,7 @@ import Testing
       #expect(result.code == 1, "\(result.output) \(result.errors)")
       let difference = try #require(try ArraySet.read(arrays)["y"]).tensor
       #expect(difference.shape.suffix(3) == [3, 2, 4])
-      // The second less the first: 55 − 105.
+      // The second minus the first output: 55 − 105.
       #expect(difference.elements.allSatisfy { $0 == -50 })
 
       let images = try Command.run(

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What `inspect` shows of layers.
+/// The layers in the output of `inspect`.
 @Suite struct InspectionTests {
   private func inspected(_ arguments: String...) throws -> JSONValue {
     let result = try Command.run(["inspect", "--json"] + arguments)
@@ -11,8 +11,8 @@ import Testing
     return try JSONValue(parsing: Array(result.output.utf8))
   }
 
-  /// Every blob that a layer reads is an input or comes from a layer before it, and every output of
-  /// the network comes from one.
+  /// Every blob that a layer reads is an input or comes from an earlier layer, and every output of
+  /// the network comes from a layer.
   @Test(arguments: ["demo/style.h5", "demo/cifar10_resnet.h5", "demo/mobilenet_yolo.prototxt"])
   func edgesAreTheGraph(_ name: String) throws {
     let model = try inspected("\(packageRoot)/Fixtures/\(name)")
@@ -31,7 +31,7 @@ import Testing
     #expect(known.isSuperset(of: names(model, "outputs")))
   }
 
-  /// The layouts that Assay records are in the rows of features; the JSON has all of them.
+  /// The rows of features show their recorded layouts; the JSON has all of them.
   @Test func layoutsAreNotListed() throws {
     let path = "\(packageRoot)/Fixtures/demo/cifar10_resnet.h5"
     let text = try Command.run("inspect", path).output
@@ -40,7 +40,7 @@ import Testing
     #expect(try Command.run("inspect", path, "--json").output.contains("assay.layout"))
   }
 
-  /// The settings that the source network states.
+  /// The attributes are the settings in the source network.
   @Test func attributesAreThoseOfTheSource() throws {
     try withTemporaryFolder { folder in
       let path = folder + "/n.prototxt"

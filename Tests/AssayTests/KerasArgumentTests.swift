@@ -2,7 +2,7 @@ import TensorCore
 import TestSupport
 import Testing
 
-/// What Keras refuses when it builds a layer is refused, and nothing else.
+/// Arguments are refused if and only if Keras refuses to build the layer.
 @Suite struct KerasArgumentTests {
   private static let fixtures = Fixtures("keras/refused")
 
@@ -35,7 +35,7 @@ import Testing
 
   private static let units = #""config": {"name": "c", "units": 2, "frob": 1}"#
 
-  /// In every class, also in wrappers and cells, and arguments of other classes.
+  /// In every class, including wrappers and cells; also arguments of other classes.
   @Test(arguments: [
     layer("Dropout", #""rate": 0.5, "frob": 1"#), layer("Flatten", #""frob": null"#),
     layer("Dense", #""units": 2, "filters": 3"#), layer("ReLU", #""frob": 1"#),
@@ -54,7 +54,7 @@ import Testing
       result.errors.contains("is an argument that the class does not have"), "\(result.errors)")
   }
 
-  /// The ranges are those of keras/layers of the version.
+  /// The ranges in keras/layers of each version.
   @Test(arguments: [
     ("ReLU", #""max_value": -1"#, "2.2.4"), ("ReLU", #""negative_slope": -0.5"#, "2.9.0"),
     ("ReLU", #""threshold": -1"#, "2.9.0"), ("ThresholdedReLU", #""theta": -1"#, "2.9.0"),

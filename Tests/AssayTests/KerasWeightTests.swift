@@ -2,7 +2,7 @@ import TensorCore
 import TestSupport
 import Testing
 
-/// Which weights a layer of Keras gets, and what is said of them.
+/// The weights that a Keras layer gets, and the messages about them.
 @Suite struct KerasWeightTests {
   private static let fixtures = Fixtures("keras/refused")
 

@@ -3,7 +3,7 @@ import TensorCore
 import TestSupport
 import Testing
 
-/// Lambdas that Python itself cannot compute, and Lambdas whose values would take long to follow.
+/// Lambdas that Python itself cannot compute, and Lambdas that would take too long to evaluate.
 @Suite struct LambdaLimitTests {
   private static let fixtures = Fixtures("keras/refused")
 
@@ -70,7 +70,7 @@ import Testing
     #expect(result.errors.contains("it divides by zero"), "\(result.errors)")
   }
 
-  /// 7.5 kB that once took 33 s and 2.3 GiB.
+  /// A file of 7.5 kB that once took 33 s and 2.3 GiB.
   @Test func sharedConstantsAreCounted() throws {
     let path = Self.fixtures.path("lambda_dag20.h5")
     let clock = ContinuousClock()

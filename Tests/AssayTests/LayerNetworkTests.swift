@@ -2,12 +2,12 @@ import Assay
 import TestSupport
 import Testing
 
-/// Small networks predict what their framework did: its own answers, or its formulas in double
-/// precision (`make.py` in each folder of `Fixtures` says which).
+/// Small networks match their framework: its own outputs, or its formulas in double precision
+/// (`make.py` in each folder of `Fixtures` says which).
 @Suite struct LayerNetworkTests {
-  /// A network, its inputs and the answer.
+  /// A network, its inputs and the expected outputs.
   struct Network: CustomTestStringConvertible, Sendable {
-    /// Without the endings of its files.
+    /// The path without the extensions of its files.
     let path: String
     /// The network, and the weights if they are in a separate file.
     let files: [String]
@@ -22,7 +22,7 @@ import Testing
     }
   }
 
-  /// The absolute tolerance, and the least number of networks of each folder.
+  /// The absolute tolerance and the minimum number of networks in each folder.
   private static let folders: [(name: String, tolerance: Double, count: Int)] = [
     ("keras/layers/tf2", 2e-5, 410), ("keras/layers/k3", 2e-5, 230),
     ("keras/layers/keras1", 2e-5, 11), ("keras/lambdas", 2e-5, 99),
@@ -30,7 +30,7 @@ import Testing
     ("darknet/layers", 1e-5, 120),
   ]
 
-  /// The endings of a network's files: the weights' second, which may be missing.
+  /// The extensions of a network's files; the second is that of the weights, which may be missing.
   private static let forms = [
     ["h5"], ["keras"], ["json", "weights.h5"], ["json", "layers.h5"], ["prototxt", "caffemodel"],
     ["cfg", "weights"],
@@ -60,7 +60,7 @@ import Testing
     for folder in Self.folders { #expect(Self.networks(folder.name).count >= folder.count) }
   }
 
-  /// Written, read back and run.
+  /// Predictions after writing and reading back the model.
   @Test(arguments: networks)
   func predictions(_ network: Network, _ tolerance: Double) throws {
     let model = try Model(bytes: Bytes(network.converted().encoded()))
@@ -73,7 +73,7 @@ import Testing
     #expect(comparison.matches, "\(different)")
   }
 
-  /// The same by the commands: a file between two of them, and in one.
+  /// The same on the command line: with a file between two commands, and in one command.
   @Test(arguments: folders.map(\.name))
   func commands(_ folder: String) throws {
     let networks = Self.networks(folder)

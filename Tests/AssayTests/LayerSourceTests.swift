@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Layers whose classes are given as Python source predict what Keras did.
+/// Layers with classes in Python source match Keras's predictions.
 @Suite struct LayerSourceTests {
   private static let fixtures = Fixtures("keras/sources")
 
@@ -35,7 +35,7 @@ import Testing
 
   private static let functions = Fixtures("keras/layer-sources")
 
-  /// Weights alone, of Keras 3 and of tf_keras, and the function that builds their network.
+  /// Weights alone, from Keras 3 and tf_keras, and a function that builds their network.
   @Test(arguments: ["unet", "stacked", "twins"], [".weights.h5", "_tf_keras.h5"])
   func networksOfFunctions(_ name: String, _ ending: String) throws {
     let files = Self.functions
@@ -56,7 +56,7 @@ import Testing
     }
   }
 
-  /// What is not a network, or not of these weights, has a line that says why.
+  /// For a function that builds no network, or not the one of these weights, an error says why.
   @Test(arguments: [
     ("build", "has no function for 'build'", "build_it, other"),
     ("", "which of its functions builds the network is not said", "build_it, other"),
@@ -102,7 +102,7 @@ import Testing
     }
   }
 
-  /// The error names what is missing.
+  /// The error names the missing class.
   @Test func anUnknownLayerAsksForItsSource() throws {
     try withTemporaryFolder { folder in
       let network = Self.fixtures.path("affine_steps.h5")
@@ -112,7 +112,7 @@ import Testing
     }
   }
 
-  /// What cannot be followed has a file, a line and a reason.
+  /// Errors about unsupported code have a file, a line and a reason.
   @Test(arguments: [
     ("return ops.fft(inputs)", "line 14, column 16", "keras.ops.fft"),
     ("while True: inputs = inputs + 1", "line 14", "too long"),

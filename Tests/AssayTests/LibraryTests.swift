@@ -3,8 +3,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The code in `docs/library.md` and in the catalog's examples, with no import other than `Assay`; the
-/// pages contain no other code.
+/// The code in `docs/library.md` and in the catalog's examples, with `Assay` as the only import;
+/// the pages contain no other code.
 @Suite struct LibraryTests {
   @Test func convertLoadPredictCompare() throws {
     try withTemporaryFolder { folder in
@@ -78,7 +78,7 @@ import Testing
     #expect(image.channelCount == 3)
   }
 
-  /// The network is as Keras predicts, so that no cause is found.
+  /// The network matches Keras's predictions, so that no cause is found.
   @Test func examplesOfTheCatalog() throws {
     try withTemporaryFolder { folder in
       let fixtures = packageRoot + "/Fixtures/"

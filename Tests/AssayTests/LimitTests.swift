@@ -3,13 +3,13 @@ import TensorCore
 import TestSupport
 import Testing
 
-/// The limits of `docs/security.md`: a file at each of them is read within 256 MiB, of which 64 are
-/// the program's own, and one beyond is refused in one line that names the file.
+/// The limits of `docs/security.md`: a file at each limit is read within 256 MiB, including 64 MiB
+/// for the program itself; a file beyond is refused with one line that names it.
 @Suite(.unsanitized) struct LimitTests {
   struct Limit: CustomTestStringConvertible, Sendable {
     let testDescription: String
     let file: String
-    /// The file that exceeds the limit by so much.
+    /// The content of a file that exceeds the limit by the argument.
     let content: @Sendable (Int) -> String
     /// The number in the refusal.
     let bound: Int
@@ -25,7 +25,7 @@ import Testing
   }
 
   private static let input = "input: 'd' input_shape { dim: 1 dim: 3 dim: 4 dim: 4 }\n"
-  /// 11 values with `input`.
+  /// A layer with 11 values, including `input`.
   private static func relu(_ name: String = "r") -> String {
     "layer { name: '\(name)' type: 'ReLU' bottom: 'd' top: 't' }\n"
   }
@@ -80,7 +80,7 @@ import Testing
     return result
   }
 
-  /// An error may remain, such as that of a network without layers, but not that of a limit.
+  /// Other errors may remain, such as that of a network without layers, but not one about a limit.
   @Test(arguments: limits)
   func aFileAtTheLimitIsRead(_ limit: Limit) throws {
     try withTemporaryFolder { folder in
@@ -105,7 +105,7 @@ import Testing
     }
   }
 
-  /// Files of nothing but a size, which take no place on the disk.
+  /// Sparse files, which take no space on the disk.
   @Test func sizesOfFiles() throws {
     try withTemporaryFolder { folder in
       for (name, limit, command) in [
@@ -148,7 +148,7 @@ import Testing
     }
   }
 
-  /// An array that declares the most elements lacks them; one more row is refused by the limit.
+  /// An array that declares the most elements lacks them; one more row exceeds the limit.
   @Test(
     arguments: [
       ("65536,32768", false), ("65536,32769", true), ("\(Limits.dimension),", false),
@@ -165,7 +165,7 @@ import Testing
     }
   }
 
-  /// A text of the most bytes with the most values, and the longest names.
+  /// A text with the maximum number of bytes and values, and the longest names.
   @Test func limitsTogether() throws {
     try withTemporaryFolder { folder in
       let text =

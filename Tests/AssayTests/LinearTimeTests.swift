@@ -1,8 +1,8 @@
 import TestSupport
 import Testing
 
-/// The work grows with the size of a network, not with its square: these took 8 to 44 s of
-/// processor time in a debug build when it did.
+/// Work is linear in the size of a network: with quadratic work, these took 8 to 44 s of processor
+/// time in a debug build.
 @Suite(.unsanitized) struct LinearTimeTests {
   private static let seconds = 10
 
@@ -25,7 +25,7 @@ import Testing
     try plan(text, as: "deep.prototxt")
   }
 
-  /// Layers of one input, each with an output of the model, or each of an input of its own.
+  /// Layers that share one input and are all outputs, or layers with an input each.
   @Test(arguments: [false, true]) func kerasFeatures(manyInputs: Bool) throws {
     let count = 6000
     func list(_ element: (Int) -> String) -> String {

@@ -4,9 +4,9 @@ import TensorCore
 import TestSupport
 import Testing
 
-/// The most runs of loops that one prediction may have: and one more, which is refused.
+/// The maximum number of loop iterations in one prediction, and one more, which is refused.
 @Suite(.unsanitized) struct LoopLimitTests {
-  /// `out` starts at 0 and grows by 1 in each run.
+  /// `out` starts at 0 and grows by 1 in each iteration.
   private static func model(runs: Int) -> Model {
     func layer(
       _ name: String, _ parameters: any LayerParameters, _ input: [String], _ output: [String]

@@ -4,7 +4,7 @@ import TensorCore
 import TestSupport
 import Testing
 
-/// `diff` and `convert --check` over many inputs, and what `compress` says of the outputs.
+/// `diff` and `convert --check` on many inputs, and the output changes that `compress` reports.
 @Suite struct ManyInputTests {
   private func withClassifier(
     isBrokenAt broken: String? = nil, _ body: (ColorClassifier) throws -> Void
@@ -24,7 +24,7 @@ import Testing
       #expect(result["inputs"]?.int == 6 && result["agreeing"]?.int == 3)
       let output = try #require(result["outputs"]?.array?.first)
       func value(_ name: String) -> Double { output[name]?.double ?? .nan }
-      // By hand: six errors, of which the third is 0, the sixth 0.5.
+      // Computed by hand: of six errors the third is 0 and the sixth is 0.5.
       for (name, expected) in [
         ("largestAbsoluteError", 0.5), ("meanLargestError", 0.875 / 6), ("percentile50", 0),
         ("percentile90", 0.5), ("percentile99", 0.5), ("meanError", 0.875 / 18),
@@ -103,7 +103,7 @@ import Testing
   @Test func twoModelsOverAFolder() throws {
     try withClassifier(isBrokenAt: "red/0.png") { net in
       let other = net.folder + "/half.mlmodel"
-      // Everything is doubled: of a score s the error is s.
+      // Everything is doubled, so a score s has the error s.
       let converted = try net.convert(to: other, ["--image-scale", "2/255"])
       #expect(converted.code == 0, "\(converted.errors)")
       let diff = try Command.run(
@@ -128,7 +128,7 @@ import Testing
         "compress", model, "-o", small, "--precision", "float16", "--inputs", picture, "--json")
       #expect(made.code == 0, "\(made.errors)")
       let change = try #require(try json(made.output)["outputs"]?.array?.first)
-      // The same by way of two comparisons with arrays.
+      // The same through two comparisons with arrays.
       let diff = try Command.run("diff", model, small, picture, "--json")
       let comparison = try #require(try json(diff.output)["runs"]?.array?.first?["comparison"])
       let output = try #require(comparison["outputs"]?.array?.first)

@@ -4,7 +4,7 @@ import Testing
 
 /// `assay merge`: a part computes the same bits alone and in the merged model.
 @Suite struct MergeCommandTests {
-  /// (scale · x + 0.3)² of an array of three channels.
+  /// (scale · x + 0.3)² for an array of three channels.
   private func convert(
     _ name: String, scale: Float, side: Int = 8, in folder: String, to output: String
   ) throws {

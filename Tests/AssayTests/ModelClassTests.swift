@@ -4,17 +4,17 @@ import LayerTemplates
 import TestSupport
 import Testing
 
-/// `assay generate`: the interface of the class is that of classes that Xcode generated, and it
-/// compiles with the replacement for Core ML.
+/// `assay generate`: the class has the interface of those that Xcode generated, and it compiles
+/// with a stand-in for Core ML.
 @Suite struct ModelClassTests {
-  /// A class that Xcode generated, of a model with the features of one in `Fixtures`.
+  /// A class that Xcode generated for a model with the features of one in `Fixtures`.
   struct Example: Sendable, CustomTestStringConvertible {
     let name: String
     let path: String
     let version: Int
-    /// Those of the input's and the output's class, and the prediction with the features.
+    /// The declarations of the input and output classes, and the prediction with the features.
     let declarations: [String]
-    /// Whether its Xcode knew `async` functions and shaped arrays.
+    /// Whether its version of Xcode supported `async` functions and shaped arrays.
     let isNew: Bool
     /// `NAME=VALUE` for `run`.
     let inputs: [String]
@@ -29,7 +29,7 @@ import Testing
     func text() throws -> String { ModelClass(of: try Model(contentsOf: file), name: name).text }
   }
 
-  /// Those of an image input.
+  /// The declarations for an image input.
   private static func image(_ name: String, _ more: String = "") -> [String] {
     let title = name.prefix(1).uppercased() + name.dropFirst()
     return [
@@ -46,7 +46,7 @@ import Testing
     "init(confidence: MLMultiArray, coordinates: MLMultiArray)",
   ]
 
-  // The repositories of the first seven, which have the models, too, are in Fixtures/generated/make.py.
+  // The repositories of the first seven also have the models; see Fixtures/generated/make.py.
   static let examples = [
     Example(
       name: "SSDOcr", path: "generated/SSDOcr.mlmodel", version: 2,
@@ -125,7 +125,7 @@ import Testing
       inputs: ["image=large.json", "iouThreshold=0.6", "confidenceThreshold=0.5"],
       call: "image: large, iouThreshold: 0.6, confidenceThreshold: 0.5",
       outputs: ["confidence", "coordinates"]),
-    // github.com/alpaycli/BasketballAnalyzer 05ed8c7b3e31, of a model that Create ML wrote
+    // github.com/alpaycli/BasketballAnalyzer 05ed8c7b3e31; Create ML wrote the model.
     Example(
       name: "HoopDetectorOnlineIshleyir", path: "detection/vision/createml.mlmodel", version: 3,
       declarations: image(
@@ -140,7 +140,7 @@ import Testing
       outputs: ["confidence", "coordinates"]),
   ]
 
-  /// Those of every model.
+  /// The declarations for every model.
   private static func declarations(of example: Example) -> [String] {
     let name = example.className
     let configuration = "configuration: MLModelConfiguration"
@@ -199,8 +199,8 @@ import Testing
     }
   }
 
-  /// A program that makes predictions through all classes: each is what `run` prints. It passes the
-  /// inputs to `run` by the files that the test has written.
+  /// A program that makes predictions through all classes, whose results match those of `run`. It
+  /// passes inputs to `run` in files that the test has written.
   @Test(.program("swiftc")) func classesCompileAndPredict() throws {
     let swiftc = try #require(Program.find("swiftc"))
     let support = packageRoot + "/Sources/PluginSupport/Support/CoreML/"
@@ -273,7 +273,7 @@ import Testing
     }
   }
 
-  /// An array whose elements are made from their numbers.
+  /// An array with elements computed from their indices.
   private static func array(_ shape: [Int], _ element: (Int) -> String) -> String {
     var next = -1
     func text(_ rest: ArraySlice<Int>) -> String {
@@ -286,7 +286,7 @@ import Testing
     return text(shape[...])
   }
 
-  /// Its arguments are `assay` and the models. A prediction is `run`'s, on what the classes pass.
+  /// Takes `assay` and the models; classes predict through `run` on the inputs that they pass.
   private static let program = #"""
     import CoreML
 

@@ -17,7 +17,7 @@ import Testing
     """
   }
 
-  /// A model, and the folder of a package of it.
+  /// Passes a folder with a model, and a package of it.
   private func withPackage(_ body: (_ folder: String, _ package: String) throws -> Void) throws {
     try withTemporaryFolder { folder in
       let package = folder + "/net.mlpackage"
@@ -49,7 +49,7 @@ import Testing
         ("Manifest.json", Array(Self.manifest().utf8)),
         ("Data/com.apple.CoreML/model.mlmodel", model),
       ]
-      // What the Finder packs, and what somebody packs inside the folder.
+      // Archives as the Finder makes them, and as made inside the folder.
       try zip(
         members.map { ("net.mlpackage/" + $0.0, $0.1) } + [("__MACOSX/._Manifest.json", [1])],
         to: archive)
@@ -69,7 +69,7 @@ import Testing
         let converted = try Command.run(["convert", path] + out)
         #expect(converted.code == 2 && converted.errors.contains("already a Core ML model"))
       }
-      // Among the inputs it is named.
+      // As an input, the package is named in the error.
       let run = try Command.run("run", package, archive)
       #expect(run.code == 2 && run.errors.contains("a Core ML package"), "\(run.errors)")
     }
@@ -105,7 +105,7 @@ import Testing
       removeFile(inside)
       try FileManager.default.createSymbolicLink(atPath: inside, withDestinationPath: outside)
       try refused(package, "is or passes a symbolic link")
-      // A link that leads to another file of the package is one, too.
+      // A link to another file of the package is also a link.
       try writeFile(model, to: package + "/Data/other.mlmodel")
       removeFile(inside)
       try FileManager.default.createSymbolicLink(
@@ -118,7 +118,7 @@ import Testing
       removeFile(inside)
       try writeFile(Self.caffe.bytes("single.caffemodel"), to: inside)
       try refused(package, "is a .caffemodel, not a Core ML model")
-      // A thousand times as large as its archive.
+      // The content is a thousand times as large as its archive.
       try zip(
         [
           ("Manifest.json", Array(Self.manifest().utf8)),
@@ -128,7 +128,7 @@ import Testing
     }
   }
 
-  /// Of a folder without its manifest the model is named, of one without anything nothing is known.
+  /// For a folder without a manifest, the model is named; about an empty one nothing is known.
   @Test func aManifestIsNeeded() throws {
     try withPackage { _, package in
       removeFile(package + "/Manifest.json")
@@ -138,7 +138,7 @@ import Testing
     }
   }
 
-  /// A model without a network has nothing to compress, and no copy passes for a smaller one.
+  /// A model without a network has nothing to compress, and is refused instead of copied.
   @Test func onlyNetworksAndProgramsAreCompressed() throws {
     try withTemporaryFolder { folder in
       let out = folder + "/out.mlmodel"
@@ -152,7 +152,7 @@ import Testing
     }
   }
 
-  /// Every function keeps its own interface: `triple` is 3x for six numbers, `square` is x² for four.
+  /// Every function keeps its interface: `triple` is 3x for six values, `square` x² for four.
   @Test(
     arguments: [
       ("triple", [2, 3], [0, 3, 6, 9, 12, 15]), ("square", [4], [0, 1, 4, 9]),
@@ -173,7 +173,7 @@ import Testing
     }
   }
 
-  /// Suppression of boxes takes other types than double from version 5 on, as Apple's validator says.
+  /// Apple's validator accepts suppression with types other than double from version 5 on.
   @Test func typesOfBoxesNeedAVersion() throws {
     try withTemporaryFolder { folder in
       let out = folder + "/out.mlmodel"
@@ -185,7 +185,7 @@ import Testing
     }
   }
 
-  /// A program's weights are in other files, and nothing here reads its operations.
+  /// A program's weights are in other files, and its operations are not read here.
   @Test(.shared("corpus/programs")) func programsRunAndAreNotChanged() throws {
     let package = Shared.path("corpus/programs/conv_ios15_fp32/model.mlpackage")
     try withTemporaryFolder { folder in

@@ -1,8 +1,8 @@
 import TestSupport
 import Testing
 
-/// The masks of sequences of sequences: TimeDistributed passes them to its layer since Keras 2.2, and
-/// makes those of Embedding and Masking in it its own before Keras 3.
+/// Masks of sequences of sequences: TimeDistributed passes them to its layer since Keras 2.2, and
+/// before Keras 3 also adopts the masks of the Embedding and Masking inside it.
 @Suite struct NestedMaskTests {
   private static let names = ["words_", "embedding_", "masking_", "model_"].flatMap {
     CallFixtures.names($0)

@@ -30,7 +30,7 @@ import Testing
   }
 
   /// Reports the names of file, layer and field, and the number of such values, for the source and
-  /// the converted model. Neither is rejected: Keras also predicts with such weights.
+  /// the converted model. Neither is rejected, since Keras also predicts with such weights.
   @Test func weightsAreReported() throws {
     try withTemporaryFolder { folder in
       let source = try Self.patched([.nan, .infinity], in: folder)
@@ -42,14 +42,14 @@ import Testing
       for path in [source, model] {
         let checked = try Command.run("check", path)
         #expect(checked.code == 1 && checked.output.contains(text), "\(checked.output)")
-        // It does not read the weights.
+        // `inspect` does not read the weights.
         let inspected = try Command.run("inspect", path, "--json")
         #expect(inspected.code == 0 && inspected.errors.isEmpty)
       }
     }
   }
 
-  /// Whatever command meets them says so, and of outputs, too.
+  /// Every command that encounters them says so, for outputs too.
   @Test(arguments: ["run", "bench", "diff", "edit", "compress", "eval"])
   func everyCommandReportsThem(_ command: String) throws {
     try withTemporaryFolder { folder in

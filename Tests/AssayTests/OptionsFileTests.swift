@@ -6,7 +6,7 @@ import Testing
 
 /// Options in `assay.json` beside the model, and in `@FILE.json`.
 @Suite struct OptionsFileTests {
-  /// A folder with the demonstration's files and a model made with an options file.
+  /// Passes a folder with the demonstration's files and a model made with an options file.
   private func withModel(_ body: (_ folder: String) throws -> Void) throws {
     try withTemporaryFolder { folder in
       for name in ["swish.h5", "picture.png", "labels.txt", "expected.npz"] {
@@ -29,7 +29,7 @@ import Testing
     try text.write(toFile: "\(folder)/\(name)", atomically: true, encoding: .utf8)
   }
 
-  /// Keras's predictions are those of its preprocessing.
+  /// Keras's predictions used this preprocessing.
   @Test func besideTheModel() throws {
     try withModel { folder in
       try write(#"{"diff": {"expected": "expected.npz"}, "run": {"top": 2}}"#, folder)
@@ -85,7 +85,7 @@ import Testing
     }
   }
 
-  /// What the argument parser says of itself: files are looked for beside the options file.
+  /// The options with files are those that the parser describes, relative to the options file.
   @Test func pathsAreThoseOfTheParser() throws {
     let text = try Command.run("--experimental-dump-help").output
     let root = try #require(

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The usual kinds of layer that people write themselves predict what Keras does, from their source.
+/// Common kinds of custom layers, converted from their source, match Keras's predictions.
 @Suite struct OwnLayerTests {
   private static let fixtures = Fixtures("keras/layer-sources")
 
@@ -38,7 +38,7 @@ import Testing
     #expect(result.code == 0, "\(result.output)\(result.errors)")
   }
 
-  /// The norms of matrices are not those of their elements.
+  /// Matrix norms are not elementwise norms.
   @Test(arguments: ["ord=2, axis=(1, 2)", "ord=1, axis=(1, 2)", "ord='nuc', axis=(1, 2)"])
   func aNormOfMatricesIsRefused(_ arguments: String) throws {
     try withTemporaryFolder { folder in
@@ -99,7 +99,7 @@ import Testing
     }
   }
 
-  /// Of the class's name, a package has a layer that is supported.
+  /// A package has a supported layer with the same class name.
   @Test func aClassThatMayBeAnothersNamesTheOption() throws {
     try withTemporaryFolder { folder in
       let result = try Command.run(
@@ -109,7 +109,7 @@ import Testing
     }
   }
 
-  /// TensorFlow 1's LSTM has another default than TensorFlow 2's, and writes what 2.0 writes.
+  /// TensorFlow 1's LSTM has a different default than TensorFlow 2's, but writes the same as 2.0.
   @Test func anOldFilesRecurrentLayerMustSayItsActivation() throws {
     try withTemporaryFolder { folder in
       let file = URL(fileURLWithPath: Self.fixtures.path("lstm_reader_tf_keras.h5"))

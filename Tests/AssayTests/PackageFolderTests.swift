@@ -2,12 +2,12 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Packages are written beside what is there, and never at its expense.
+/// Packages are written without damage to existing files.
 @Suite struct PackageFolderTests {
   private static let package = Fixtures("programs").path("half.mlpackage")
   private static let shell = Program("/bin/sh")
 
-  /// All below a folder; folders are empty files, links their targets.
+  /// Everything in a folder; folders are empty, links contain their targets.
   static func content(_ folder: String) -> [String: [UInt8]] {
     let manager = FileManager.default
     let names = manager.enumerator(atPath: folder)?.compactMap { $0 as? String } ?? []
@@ -25,7 +25,7 @@ import Testing
     try writeFile(Array(text.utf8), to: path)
   }
 
-  /// Runs a line of shell, in which `$A` writes the package `$P` anew to the name that follows.
+  /// Runs a shell command in which `$A` writes the package `$P` to the name that follows.
   private func run(
     _ line: String, in folder: String, environment: [String: String] = [:]
   ) throws -> Program.Result {
@@ -38,7 +38,7 @@ import Testing
     result.errors.split(separator: "\n").filter { $0.hasPrefix("error: ") }
   }
 
-  /// What `edit` writes where there is nothing.
+  /// The result of `edit` in an empty folder.
   private func written() throws -> [String: [UInt8]] {
     try withTemporaryFolder { folder in
       let result = try run("$A o.mlpackage", in: folder)
@@ -47,9 +47,9 @@ import Testing
     }
   }
 
-  // MARK: What is there
+  // MARK: Existing files
 
-  /// A link at the name that a hidden folder once had; `exec` keeps the number of the process.
+  /// A link with the name of a former hidden folder; `exec` keeps the process ID.
   @Test func aLinkBesideThePackageIsLeftAlone() throws {
     try withTemporaryFolder { folder in
       try Self.write("thesis", to: folder + "/victim/thesis.tex")
@@ -67,7 +67,7 @@ import Testing
   private static let listing =
     #"{"rootModelIdentifier": "A", "itemInfoEntries": {"A": {"path": "m"}, "B": {"path": "w"}}}"#
 
-  /// Files beside an old package, and the one of them that the message names.
+  /// Files in an old package, with the one that the message names.
   @Test(
     arguments: [
       (["sub/thesis.tex": ""], "sub"),
@@ -84,7 +84,7 @@ import Testing
       (["Manifest.json": #"{"itemInfoEntries": {"A": {"path": "/"}}}"#, "Data/a": ""], "Data"),
       (["Manifest.json": #"{"itemInfoEntries": {"A": {"path": 1}}}"#, "Data/a": ""], "Data"),
       (["Manifest.json": #"{"itemInfoEntries": ["a"]}"#, "Data/a": ""], "Data"),
-      // Composed in the manifest and decomposed in the folder: two names.
+      // Composed in the manifest, but decomposed in the folder: two different names.
       (
         [
           "Manifest.json": #"{"itemInfoEntries": {"A": {"path": "\u00e9"}}}"#,
@@ -123,7 +123,7 @@ import Testing
     }
   }
 
-  /// The model in a package is the input, and not the package, whose other items nobody has seen.
+  /// The input is the model in a package, not the package, whose other items were not read.
   @Test func aPackageWithAnInputIsNotReplaced() throws {
     try withTemporaryFolder { folder in
       let package = folder + "/o.mlpackage"
@@ -150,7 +150,7 @@ import Testing
 
   // MARK: In place
 
-  /// An item of another program, with a file that nothing names, and a second file of weights.
+  /// An item of another program with an unlisted file, and a second file of weights.
   @Test(arguments: ["edit $P -o $P --author A", "compress $P -o $P --bits 8"])
   func itemsThatNothingReadsAreKept(_ command: String) throws {
     try withTemporaryFolder { folder in
@@ -192,9 +192,9 @@ import Testing
   }
 
   #if os(Linux)
-    // MARK: Several processes, and the end of one
+    // MARK: Concurrent and killed processes
 
-    /// The folder is made beside its destination, whatever the bytes of the name.
+    /// The hidden folder is beside its destination, whatever the bytes of the name.
     @Test(.unsanitized, arguments: ["\u{E9}\u{E9}\u{E9}.mlpackage", "\u{1F600}.mlpackage"])
     func whatIsHiddenIsBesideItsDestination(_ name: String) throws {
       try withTemporaryFolder { folder in
@@ -210,7 +210,7 @@ import Testing
       }
     }
 
-    /// Only what a killed process left, and nobody uses, is removed.
+    /// Only leftovers of killed processes that are not in use are removed.
     @Test(.unsanitized, .program("flock")) func onlyALeftoverIsRemoved() throws {
       try withTemporaryFolder { folder in
         let alien = ".o.mlpackage.0123456789abcdef~"
@@ -233,7 +233,7 @@ import Testing
       }
     }
 
-    /// The other one comes between what a process sees and what it does.
+    /// The second process interferes between a check and an action of the first.
     @Test(.unsanitized, arguments: ["", "cp -r \"$1\" o.mlpackage; "])
     func twoProcessesWriteOnePackage(_ preparation: String) throws {
       let whole = try written()
@@ -251,7 +251,7 @@ import Testing
       }
     }
 
-    /// Some file systems cannot exchange two folders: the old package stays.
+    /// Some file systems cannot exchange two folders; the old package stays.
     @Test(.unsanitized) func withoutExchangeThePackageStays() throws {
       try withTemporaryFolder { folder in
         #expect(try run("cp -r \"$1\" o.mlpackage", in: folder).code == 0)
@@ -270,7 +270,7 @@ import Testing
 
   // MARK: A folder of predictions
 
-  /// Neither a file nor a folder that is a link leads out of the folder of the outputs.
+  /// Outputs do not leave their folder through a file or a folder that is a link.
   @Test(arguments: [false, true]) func outputsDoNotFollowLinks(isFolder: Bool) throws {
     try withTemporaryFolder { folder in
       let model = folder + "/m.mlmodel"

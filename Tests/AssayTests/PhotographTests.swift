@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The networks and photographs of `make demo`.
+/// The networks and photos of `make demo`.
 @Suite struct PhotographTests {
   private static let fixture = DemonstrationTests.fixture
 
@@ -12,7 +12,7 @@ import Testing
     #expect(result.code == 0, "\(result.errors)")
   }
 
-  /// Left, top, right and bottom edges of the objects in `person.jpg`, read off the image.
+  /// The left, top, right and bottom edges of objects in `person.jpg`, read off the image.
   static let things: [String: [Double]] = [
     "person": [190, 83, 276, 374], "horse": [406, 139, 600, 342], "dog": [66, 265, 202, 346],
   ]

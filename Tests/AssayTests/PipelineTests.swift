@@ -51,8 +51,8 @@ import Testing
     return dense
   }
 
-  /// Nearly as deep as a file can be nested. Whatever looks at each model inside twice takes
-  /// 2²² times as long, several times over.
+  /// Nesting near the maximum depth of a file. Code that visits each nested model twice takes 2²²
+  /// times as long, several times over.
   @Test(.timeLimit(.minutes(1))) func deepPipelinesRun() throws {
     var model = Self.model(Self.dense, from: ("x", Self.array([2])), to: ("y", Self.array([2])))
     for level in 0..<22 {

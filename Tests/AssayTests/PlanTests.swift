@@ -86,7 +86,7 @@ import Testing
     }
   }
 
-  /// Without these passes the network still gives Keras's answer.
+  /// Without these passes, the network still matches Keras.
   @Test func runAndDiffLeavePassesOut() throws {
     try withTemporaryFolder { folder in
       let model = folder + "/m.mlmodel"

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A quote in a name ends nothing, although it is one character with the combining mark after it.
+/// A quote in a name ends nothing, even if a combining mark makes both one character.
 @Suite struct PrintedNameTests {
   /// y = W x with W of 3 × 4, all elements `value`.
   private static func network(_ layer: String, _ value: Float = 1) -> NeuralNetwork {
@@ -41,8 +41,8 @@ import Testing
     }
   }
 
-  /// Quoted as RFC 4180 has it; what a spreadsheet takes for a formula gets an apostrophe, a number
-  /// does not.
+  /// Cells are quoted as in RFC 4180; text that a spreadsheet would read as a formula gets an
+  /// apostrophe, numbers do not.
   @Test func cellsOfATable() throws {
     var classifier = NeuralNetworkClassifier()
     classifier.network = Self.network("d", -0.25)
@@ -80,7 +80,7 @@ import Testing
     }
   }
 
-  /// 10⁵ · 10 is more than half precision holds, so the layer computes in single precision.
+  /// 10⁵ · 10 exceeds half precision, so the layer computes in single precision.
   @Test func aSuggestedCommand() throws {
     let name = "x'\u{301}; touch PWN; '"
     try with(Self.model(Self.network(name, 1e5))) { folder in
@@ -116,7 +116,7 @@ import Testing
     }
   }
 
-  /// A browser accepts the style and the script by their hashes, and nothing else.
+  /// A browser accepts only the style and the script, by their hashes.
   @Test func theReportsPolicy() throws {
     let sha = try #require(Program.find("sha256sum") ?? Program.find("shasum"))
     try with(Self.model(Self.network("d"))) { folder in

@@ -4,11 +4,11 @@ import TensorCore
 import TestSupport
 import Testing
 
-/// What the process does with memory, with signals and with the files that it is given.
+/// The behavior of the process with respect to memory, signals and its files.
 @Suite struct ProcessTests {
   private static let shell = Program("/bin/sh")
 
-  /// Runs a line of shell in which `$A` is the program.
+  /// Runs a shell command in which `$A` is the program.
   private static func run(
     _ line: String, in folder: String? = nil, environment: [String: String] = [:]
   ) throws -> Program.Result {
@@ -24,7 +24,7 @@ import Testing
 
   // MARK: Memory
 
-  /// A network of one line whose values take gigabytes.
+  /// A network of one line with gigabytes of values.
   private static let wide = "[net]\nheight=1\nwidth=16777216\nchannels=3\n[maxpool]\nsize=1\n"
 
   @Test(
@@ -40,7 +40,7 @@ import Testing
     }
   }
 
-  /// Without the option, one byte of a small file stands for 1 MiB of memory at most.
+  /// Without the option, each byte of a small file allows at most 1 MiB of memory.
   @Test(
     .unsanitized,
     arguments: ["bench wide.cfg", "inspect wide.cfg --plan", "diff wide.cfg wide.cfg"])
@@ -57,8 +57,8 @@ import Testing
     }
   }
 
-  /// A network of 512 × 512 elements and a picture, or random weights, is honest: a description of
-  /// 1,200 bytes may take 1,200 MiB.
+  /// A network of 512 × 512 elements is legitimate with an image or random weights: a description
+  /// of 1,200 bytes may take 1,200 MiB.
   @Test(.unsanitized) func aSmallFileMayHaveLargeValues() throws {
     try withTemporaryFolder { folder in
       let layer = "[convolutional]\nfilters=32\nsize=3\npad=1\nactivation=relu\n"
@@ -66,7 +66,7 @@ import Testing
         "[net]\nheight=1024\nwidth=1024\nchannels=3\n"
         + String(repeating: layer, count: 3) + String(repeating: "# a comment\n", count: 40)
       try writeFile(Array(text.utf8), to: folder + "/large.cfg")
-      // 32 · 1024 · 1024 values take 128 MiB, and a layer reads as much as it writes.
+      // 32 · 1024 · 1024 values take 128 MiB; a layer reads and writes as many.
       let result = try Self.run("$A inspect large.cfg --plan", in: folder)
       #expect(result.code == 0, "\(result.errors)")
       let refused = try Self.run("$A inspect large.cfg --plan --max-memory 192M", in: folder)
@@ -74,7 +74,7 @@ import Testing
     }
   }
 
-  /// The limit of the process itself counts like that of the option.
+  /// The process's own limit counts like the option.
   @Test(
     .unsanitized,
     .enabled(
@@ -88,7 +88,7 @@ import Testing
     }
   }
 
-  /// Weights that no file can hold are not made up.
+  /// Missing weights that no file could hold are not generated.
   @Test func missingWeightsAreBounded() throws {
     var network = NeuralNetwork()
     network.layers = (0..<3).map { index in
@@ -108,7 +108,7 @@ import Testing
 
   // MARK: Outputs
 
-  /// What cannot be printed is not written either: a command that fails leaves the old output.
+  /// Nothing is written if the result cannot be printed: a failing command leaves the old output.
   @Test(
     arguments: [">&-", "> /dev/full"],
     [
@@ -136,11 +136,11 @@ import Testing
     }
   }
 
-  // MARK: ValidationIssues
+  // MARK: Crashes
 
   private static let waits = "mkfifo pipe; (exec sleep 20 > pipe) & holder=$!; $A inspect pipe & "
 
-  /// A trap is one line, which says what to send.
+  /// A trap is reported in one line, which says what to send.
   @Test(arguments: ["SEGV", "ILL", "ABRT", "FPE", "TRAP"])
   func aFaultIsOneLine(_ signal: String) throws {
     try withTemporaryFolder { folder in
@@ -157,7 +157,7 @@ import Testing
     }
   }
 
-  /// A model that is mapped, because it is large, loses its end while it waits for its input.
+  /// A memory-mapped model is truncated while the command waits for its input.
   @Test func aMappedFileThatIsCutShortIsOneLine() throws {
     try withTemporaryFolder { folder in
       let side = 4_300
@@ -190,8 +190,8 @@ import Testing
 
   // MARK: Files
 
-  /// Neither by its name, which has the wrong format, nor by a link does a command write onto what it
-  /// reads.
+  /// Commands never write to their inputs, whether given by name, which has the wrong format, or by
+  /// a link.
   @Test(arguments: [
     ("m.h5", 64), ("soft.mlmodel", 73), ("hard.mlmodel", 73), ("sub/../m.h5", 64),
   ])
@@ -227,7 +227,7 @@ import Testing
     }
   }
 
-  /// NaN equals nothing, but a file with it is read back as it was written.
+  /// NaN does not equal itself, but a file with NaN reads back as it was written.
   @Test func aModelWithNaNCanBeEdited() throws {
     try withTemporaryFolder { folder in
       var layer = NeuralNetworkLayer()
@@ -248,7 +248,7 @@ import Testing
     }
   }
 
-  /// A pipe works, and one without a writer is refused instead of waited for.
+  /// A pipe works; a pipe without a writer is refused.
   @Test func readsAPipe() throws {
     try withTemporaryFolder { folder in
       try DemonstrationTests.converted(to: folder + "/m.mlmodel")

@@ -1,9 +1,9 @@
 import TestSupport
 import Testing
 
-/// The values of a program's operations, which may be several layers, under their own names.
+/// The values of a program's operations, under their own names even if they become several layers.
 @Suite struct ProgramLayerTests {
-  /// A cast of whole numbers keeps them; the network computes it in several layers.
+  /// A cast does not change integers; the network computes it in several layers.
   @Test func valuesHaveTheNamesOfOperations() throws {
     try withTemporaryFolder { folder in
       let source = "\(packageRoot)/Fixtures/corpus/caffe/layer_embed"
@@ -23,7 +23,7 @@ import Testing
     }
   }
 
-  /// What the operations compute is compared, as layers of a network are.
+  /// The results of operations are compared like those of a network's layers.
   @Test func layersAreCompared() throws {
     try withTemporaryFolder { folder in
       let fixture = "\(packageRoot)/Fixtures/on-device/program-classifier"

@@ -3,7 +3,7 @@ import Testing
 
 /// The operations of programs from Keras networks of several families.
 @Suite struct ProgramOperationTests {
-  /// Each operation of the program that matters, with its number; the networks are those of
+  /// The relevant operations of each program, with their counts; the networks are those of
   /// `Fixtures/programs/keras/make.py`.
   @Test(
     arguments: [
@@ -35,7 +35,7 @@ import Testing
     }
   }
 
-  /// What the networks were converted to before gives the same programs' values.
+  /// The earlier conversions of the networks become programs with the same values.
   @Test(arguments: ["encoder", "mobile", "excitation", "convnext"])
   func networksOfVersion1BecomeTheSame(name: String) throws {
     let source = Fixtures("programs/keras").path(name)

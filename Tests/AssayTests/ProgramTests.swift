@@ -4,11 +4,11 @@ import TensorCore
 import TestSupport
 import Testing
 
-/// ML Programs on the command line, compared with what PyTorch, NumPy and coremltools say.
+/// ML Programs on the command line, compared with PyTorch, NumPy and coremltools.
 @Suite struct ProgramTests {
   private static let programs = Fixtures("programs")
 
-  /// Operations by family; `Fixtures/programs/make.py` made them.
+  /// Operations by family, from `Fixtures/programs/make.py`.
   @Test(arguments: [
     "unary", "binary", "logical", "reductions", "shapes", "normalizations", "sampling", "boxes",
     "boxes17", "recurrent", "lists", "rearranged", "quantized", "sparse",
@@ -26,15 +26,15 @@ import Testing
     var tolerance: Double?
   }
 
-  /// Networks that coremltools made from PyTorch's, with PyTorch's answers. The tolerance is relative to
-  /// the largest value.
+  /// Networks that coremltools converted from PyTorch, with PyTorch's outputs. The tolerance is
+  /// relative to the largest value.
   @Test(
     .shared("corpus/programs"),
     arguments: fileNames(in: Shared.path("corpus/programs")))
   func networksGiveWhatPyTorchGives(name: String) throws {
     let folder = Shared.path("corpus/programs/\(name)")
     let json = Data(try fileBytes(folder + "/case.json"))
-    // What networks with compressed weights give is in `decompressed.npz`.
+    // The outputs of networks with compressed weights are in `decompressed.npz`.
     let given = try JSONDecoder().decode(Case.self, from: json).tolerance
     let decompressed = try ArraySet.read(Self.programs.path("decompressed.npz")).arrays
     let tolerance = given ?? 1e-5
@@ -42,7 +42,7 @@ import Testing
       if given == nil, let own = decompressed.first(where: { $0.name == name }) {
         return NamedArray(own.tensor, name: array.name, type: own.type)
       }
-      // PyTorch's name of what coremltools calls this.
+      // PyTorch's name of an output that coremltools renames.
       var array = array
       if array.name == "probabilities" { array.name = "classLabel_probs" }
       return array
@@ -57,7 +57,7 @@ import Testing
     }
   }
 
-  /// The means of random numbers; the tolerance is five standard errors of the widest.
+  /// The means of random numbers; the tolerance is five standard errors of the widest distribution.
   @Test func randomNumbersHaveTheirMeans() throws {
     let path = Self.programs.path("random")
     let result = try Command.run(
@@ -66,7 +66,7 @@ import Testing
     #expect(result.code == 0, "\(result.output)\(result.errors)")
   }
 
-  /// `square` is the default of the two functions.
+  /// `square` is the default of two functions.
   @Test func functionsAreChosenByName() throws {
     try withTemporaryFolder { folder in
       let package = Self.programs.path("functions.mlpackage")
@@ -92,7 +92,7 @@ import Testing
     }
   }
 
-  /// `validate_indices` of a program: 3 is no row of three, and −1 is none either.
+  /// `validate_indices` of a program: of three rows, 3 is not an index, nor is −1.
   @Test(arguments: [3, -1]) func indicesAreCheckedWhereTheProgramAsks(index: Float) throws {
     try withTemporaryFolder { folder in
       let input = folder + "/input.npz"
@@ -107,7 +107,7 @@ import Testing
     }
   }
 
-  /// s ← s + x, y = 2 s: with states that last, 2, 4 and 6 times x.
+  /// s ← s + x, y = 2 s: with persistent states, 2, 4 and 6 times x.
   @Test func statesLastIfTheyAreCarried() throws {
     try withTemporaryFolder { folder in
       let input = folder + "/x.npz"
@@ -130,7 +130,7 @@ import Testing
     }
   }
 
-  /// Inputs and results in half precision: `make.py` has NumPy compute single operations on halves.
+  /// Half-precision inputs and results: NumPy computes single operations with halves in `make.py`.
   @Test(arguments: ["half"])
   func halfPrecisionIsThatOfNumPy(family: String) throws {
     let path = Self.programs.path(family)
@@ -156,7 +156,7 @@ import Testing
     #expect(table.output.contains("floor_div"), "\(table.output)")
   }
 
-  /// An operation without layers is named.
+  /// The error names an operation without layers.
   @Test func unknownOperationsAreRefused() throws {
     try withPackage("binary") { package, model in
       let bytes = try fileBytes(model)
@@ -172,7 +172,7 @@ import Testing
     }
   }
 
-  /// The types that a file states are compared with those that its operations have.
+  /// The types stated in a file are compared with those of its operations.
   @Test func otherShapesThanStatedAreRefused() throws {
     try withPackage("binary") { package, model in
       var bytes = try fileBytes(model)
@@ -187,7 +187,7 @@ import Testing
     }
   }
 
-  /// Damaged programs and weight files give a result or one error.
+  /// Damaged programs and weight files produce a result or one error.
   @Test func damagedPackagesAreNoFaults() throws {
     var random = SplitMix64(seed: 1)
     for family in ["normalizations", "shapes", "sampling", "lists", "sparse", "values"] {

@@ -10,7 +10,7 @@ import KerasInterpretation
 import TestSupport
 import Testing
 
-/// Converted networks against the interpreters of their sources.
+/// Converted networks compared with the interpreters of their sources.
 @Suite struct ProofTests {
   struct Network: CustomTestStringConvertible, Sendable {
     let name: String
@@ -26,7 +26,7 @@ import Testing
     }
   }
 
-  /// The networks of a folder of files with the same names but for their endings.
+  /// The networks in a folder of files that differ only in their extensions.
   private static func networks(_ folder: String, _ ending: String, _ weights: String) -> [Network] {
     let fixtures = Fixtures(folder)
     let names = Set(fixtures.names)
@@ -38,7 +38,7 @@ import Testing
     }
   }
 
-  /// The networks of a corpus in Caffe's files that can be converted.
+  /// The convertible networks in a corpus of Caffe files.
   private static func corpus(_ folder: String, names: [String]? = nil) -> [Network] {
     (names ?? fileNames(in: folder)).compactMap { name in
       let files = ["deploy.prototxt", "model.caffemodel"].map { "\(folder)/\(name)/\($0)" }
@@ -49,7 +49,7 @@ import Testing
     }
   }
 
-  /// The networks of a corpus in Keras' files that can be converted.
+  /// The convertible networks in a corpus of Keras files.
   private static func kerasCorpus(_ folder: String, names: [String]? = nil) -> [Network] {
     (names ?? fileNames(in: folder)).compactMap { name in
       let network = Network(name: name, files: ["\(folder)/\(name)/model.h5"])
@@ -63,8 +63,8 @@ import Testing
     + networks("darknet/layers", ".cfg", ".weights")
     + corpus(Fixtures("corpus").path("caffe"))
 
-  /// Outputs that have no counterpart: the positions of maxima, which are planes of zeros and ones, and
-  /// the copy of an output that two layers share.
+  /// Outputs without a counterpart: the argmax masks, which are planes of zeros and ones, and the
+  /// copy of an output that two layers share.
   private static let other: [String: Set<String>] = [
     "unpoolings": ["seen_mask"], "shapes": ["permute_some_"],
   ]
@@ -76,7 +76,7 @@ import Testing
     #expect(proof.missing == nil)
     #expect(proof.openOutputs == Self.other[network.name] ?? [])
     #expect(!proof.agreeing.isEmpty)
-    // What the bound allows is an order above what the engine's rounding makes.
+    // The bound allows ten times the engine's rounding errors.
     #expect(proof.largest < 1e-4)
   }
 
@@ -87,7 +87,7 @@ import Testing
     #expect(proof.isComplete, "\(String(describing: proof.finding)) \(proof.openOutputs)")
   }
 
-  /// The sampled networks of a shared corpus that can be converted.
+  /// The sampled convertible networks of a shared corpus.
   private static func sampled(
     _ corpus: String, _ networks: (String, [String]?) -> [Network]
   ) -> [Network] {
@@ -103,7 +103,7 @@ import Testing
     #expect(Self.kerasCorpora.count * 20 >= count * 19, "\(Self.kerasCorpora.count) of \(count)")
   }
 
-  /// Whole but for what only Keras' own code computes, and for outputs that two layers share.
+  /// Proofs are complete except for code of Keras itself, and for outputs that two layers share.
   @Test(
     .shared("corpus/keras"),
     arguments: kerasCorpora)
@@ -118,8 +118,8 @@ import Testing
     }
   }
 
-  /// The networks of one layer each and those of collections of layers, as far as they convert without
-  /// options: no layer differs. What the interpreter lacks is taken over from the model.
+  /// The networks with one layer each and those of layer collections, if they convert without
+  /// options: no layer differs. Layers that the interpreter lacks use the model's values.
   @Test(arguments: [
     "keras/layers/tf2", "keras/layers/k3", "keras/layers/keras1", "keras/collections",
   ])
@@ -147,8 +147,8 @@ import Testing
     #expect(counts.whole >= least[folder] ?? 0, "\(counts)")
   }
 
-  /// A proof found that these took the middle row or column; interp.cpp takes the first, as its scale is
-  /// 0 for a size of 1.
+  /// A proof found that the middle row or column was used here; interp.cpp uses the first, since
+  /// its scale is 0 for a size of 1.
   @Test(arguments: ["height: 1 width: 4", "height: 3 width: 1", "shrink_factor: 7"])
   func resizingToOneRow(_ settings: String) throws {
     try withTemporaryFolder { folder in
@@ -164,7 +164,7 @@ import Testing
     }
   }
 
-  /// What the converters know, the interpreters know.
+  /// The interpreters support everything that the converters do.
   @Test func everyTypeIsInterpreted() {
     let caffe = Set(CaffeImporter.supportedTypes.flatMap(\.names))
     #expect(caffe.subtracting(CaffeInterpreter.types) == [])
@@ -174,7 +174,7 @@ import Testing
     #expect(keras.subtracting(KerasInterpreter.classes) == UninterpretedClasses.keras)
   }
 
-  /// One thing is changed in a converted network, and the proof names the layer.
+  /// After one change to a converted network, the proof names the layer.
   @Test func damagesAreNamed() throws {
     let count = try Self.fixtures.reduce(0) {
       $0 + (try damagesAreNamed($1, ConversionDamage.all, most: 12))
@@ -191,7 +191,7 @@ import Testing
     Network(name: name, files: [Fixtures("keras/layers/tf2").path(name + ".h5")])
   }
 
-  /// The same in the gates of recurrent layers.
+  /// The same for the gates of recurrent layers.
   @Test func damagedGatesAreNamed() throws {
     let count = try Self.recurrent.reduce(0) {
       $0 + (try damagesAreNamed($1, ConversionDamage.gates, most: 40))
@@ -199,7 +199,7 @@ import Testing
     #expect(count >= 100)
   }
 
-  /// - Returns: how many damages changed what a layer computes.
+  /// - Returns: the number of damages that changed a layer's result.
   private func damagesAreNamed(
     _ network: Network, _ damages: [ConversionDamage], most: Int
   ) throws -> Int {

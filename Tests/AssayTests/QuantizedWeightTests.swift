@@ -1,10 +1,10 @@
 import TestSupport
 import Testing
 
-/// Weights that Keras 3 stores as whole numbers are codes with scales in the model, too.
+/// Integer weights of Keras 3 become codes with scales in the model.
 @Suite struct QuantizedWeightTests {
-  /// The matrices of Dense and EinsumDense; the tables of embeddings have a scale for each row, which the
-  /// format does not have.
+  /// The matrices of Dense and EinsumDense; tables of embeddings have one scale per row, which the
+  /// format does not support.
   @Test(arguments: [
     ("quantized_int8.keras", "8 bits", 4), ("quantized_int4.keras", "4 bits", 2),
     ("quantized_int4_matrices.h5", "4 bits", 3),
@@ -20,7 +20,7 @@ import Testing
     }
   }
 
-  /// The format has codes from iOS 12 on.
+  /// The format supports codes from iOS 12 on.
   @Test func olderSystemsGetNumbers() throws {
     try withTemporaryFolder { folder in
       let (path, model) = (

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `random:SEED` in place of a weights file.
+/// `random:SEED` instead of a weights file.
 @Suite struct RandomWeightsTests {
   private static let network = packageRoot + "/Fixtures/detection/vision/yolov2.cfg"
 
@@ -28,7 +28,7 @@ import Testing
       #expect(exported.code == 0, "\(exported.errors)")
       let bytes = try Data(contentsOf: URL(filePath: folder + "/w/convolutional_0_weights.bin"))
       let largest = bytes.withUnsafeBytes { $0.bindMemory(to: Float.self).map(abs).max() ?? 0 }
-      // Even in ±√(6 / inputs per output), of which 216 numbers come close to the bound.
+      // Uniform in ±√(6 / inputs per output); 216 values come close to the bound.
       let bound = (6.0 / 27).squareRoot()
       #expect(Double(largest) <= bound && Double(largest) > 0.9 * bound, "\(largest)")
       let run = try Command.run(

@@ -7,7 +7,7 @@ import Testing
 @testable import Assay
 
 @Suite struct ReadAheadTests {
-  /// All values arrive in order, and an unreadable source fails only in its place.
+  /// All values arrive in order, and an unreadable source fails only at its position.
   @Test func orderAndErrors() throws {
     try withTemporaryFolder { folder in
       let names = (0..<20).map { String(format: "%02d.csv", $0) }

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The scripts of `record`: Python reads them, and Keras runs them where it is installed.
+/// The scripts of `record`: Python parses them, and Keras runs them if installed.
 @Suite struct RecordCommandTests {
   static let networks: [(files: [String], says: String)] = [
     (["keras/keras1.h5"], "what Keras 1 computes"), (["keras/nested.h5"], "what Keras computes"),
@@ -24,7 +24,7 @@ import Testing
     ),
   ]
 
-  /// Python's own compiler takes the script.
+  /// Expects that Python can compile the script.
   private func expectPython(_ script: String) throws {
     let python = try #require(Program.find("python3"))
     let result = try python.run(
@@ -81,7 +81,7 @@ import Testing
     }
   }
 
-  /// Python cannot load the code of an app.
+  /// Python cannot load an app's code.
   @Test func customLayersAreNotRecorded() throws {
     try withTemporaryFolder { folder in
       let (demo, model) = ("\(packageRoot)/Fixtures/demo", folder + "/custom.mlmodel")
@@ -93,7 +93,7 @@ import Testing
     }
   }
 
-  /// The code of a Lambda runs in the Python that wrote it only.
+  /// The code of a Lambda runs only in the Python version that wrote it.
   @Test func lambdasNameTheirPython() throws {
     let record = try Command.run("record", "\(packageRoot)/Fixtures/demo/swish.h5")
     #expect(record.output.contains("LAMBDAS = {\"swish\": None}"))
@@ -107,8 +107,8 @@ import Testing
     return result?.code == 0
   }()
 
-  /// The tool runs the scripts of many models with Assay in place of Core ML, and compares what they
-  /// save.
+  /// The tool runs the scripts of many models with Assay instead of Core ML, and compares the files
+  /// that they save.
   @Test(.enabled("python3 has no coremltools") { hasCoreMLTools })
   func coreMLToolsRunsTheScript() throws {
     let python = try #require(Program.find("python3"))
@@ -127,8 +127,8 @@ import Testing
     return result?.code == 0
   }()
 
-  /// Layers that are shared, nested models that are called twice, sequences and images: the tool makes
-  /// them, runs the script, and compares what it wrote with the converted model.
+  /// Shared layers, nested models that are called twice, sequences and images: the tool makes
+  /// networks, runs the scripts, and compares the files with the converted models.
   @Test(.enabled("python3 has no Keras") { hasKeras })
   func kerasRunsTheScript() throws {
     let python = try #require(Program.find("python3"))

@@ -5,8 +5,8 @@ import TensorCore
 import TestSupport
 import Testing
 
-/// Faster R-CNN and R-FCN from prototxt and caffemodel to boxes in one command, beside the NumPy code
-/// in `Fixtures/caffe/layers/regions.py`.
+/// Faster R-CNN and R-FCN from prototxt and caffemodel to boxes in one command, compared with the
+/// NumPy code in `Fixtures/caffe/layers/regions.py`.
 @Suite struct RegionCommandTests {
   @Test(arguments: ["faster_rcnn", "rfcn"])
   func boxesOfAnImage(_ name: String) throws {
@@ -24,7 +24,7 @@ import Testing
     #expect(found.count == rows.shape[0])
     for index in 0..<rows.shape[0] {
       let row = rows.elements[6 * index..<6 * index + 6].map(Double.init)
-      // The last pixel belongs to the box.
+      // A box includes its last pixel.
       let box = [row[2], row[3], row[4] - row[2] + 1, row[5] - row[3] + 1]
       #expect(
         found.contains { object in
@@ -36,7 +36,7 @@ import Testing
     }
   }
 
-  /// The classes of the layers are complete.
+  /// The generated classes of the layers are complete.
   @Test func classesForAnApp() throws {
     try withTemporaryFolder { scratch in
       let folder = Fixtures("caffe/layers")

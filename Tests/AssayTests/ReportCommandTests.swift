@@ -19,7 +19,7 @@ import Testing
     try String(contentsOfFile: path, encoding: .utf8)
   }
 
-  /// Each command writes a page with the graph, and with what it alone knows.
+  /// Each command writes a page with the graph and with its own results.
   @Test func pages() throws {
     try withTemporaryFolder { folder in
       let (model, page) = (folder + "/m.mlmodel", folder + "/page.html")
@@ -54,8 +54,8 @@ import Testing
     }
   }
 
-  /// A blob that is not as expected adds to its own error and to that of the layer behind it, which
-  /// gets the wrong values; all others add only rounding.
+  /// A blob with wrong values has a large error, and so has the layer that reads them; all others
+  /// add only rounding errors.
   @Test func errorsAlongTheNetwork() throws {
     try withTemporaryFolder { folder in
       let (model, layers) = (folder + "/m.mlmodel", folder + "/layers.npz")

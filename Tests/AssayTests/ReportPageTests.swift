@@ -5,7 +5,7 @@ import Testing
 
 @testable import Assay
 
-/// What a reader of a report sees: the title, the graph, and the page in a browser.
+/// A report as its reader sees it: the title, the graph, and the page in a browser.
 @Suite struct ReportPageTests {
   private static let demo = Fixtures("demo")
   private static let options = [
@@ -20,13 +20,13 @@ import Testing
     return try String(contentsOfFile: path, encoding: .utf8)
   }
 
-  /// The nodes of the view that is shown first.
+  /// The number of nodes in the initial view.
   private func shownNodes(_ html: String) -> Int {
     let view = html.components(separatedBy: "<div class=\"viewer ").dropFirst().first ?? ""
     return view.components(separatedBy: "class=\"node ").count - 1
   }
 
-  /// 28 times a matrix, its normalization and an activation, and a softmax: the blocks fold, one by
+  /// A matrix, its normalization and an activation, 28 times, and a softmax: the blocks fold one by
   /// one.
   @Test func aChainIsNotOneBox() throws {
     try withTemporaryFolder { folder in
@@ -73,7 +73,7 @@ import Testing
     return model
   }
 
-  /// The operations are a table, with their arguments and weights.
+  /// The operations are in a table, with their arguments and weights.
   @Test(arguments: ["normalizations", "recurrent", "states", "lists", "quantized", "logical"])
   func everyOperationOfAProgram(_ name: String) throws {
     let path = Fixtures("programs").path(name + ".mlpackage")
@@ -92,7 +92,7 @@ import Testing
     }
   }
 
-  /// The title is the file's name, without its folder; `diff` says what is compared with what.
+  /// The title is the file's name without its folder; for `diff`, it names both sides.
   @Test func titles() throws {
     try withTemporaryFolder { folder in
       let (model, other) = (folder + "/m.mlmodel", folder + "/other.mlmodel")
@@ -105,13 +105,13 @@ import Testing
       for (name, value) in [("actual", other), ("expected", model), ("input", picture)] {
         #expect(difference.contains("<th scope=\"row\">\(name)</th><td>\(value)</td>"))
       }
-      // Each graph's nodes lead to the rows of its own table.
+      // Each graph's nodes link to the rows of its own table.
       #expect(difference.components(separatedBy: "id=\"layer-0\"").count == 2)
       #expect(difference.components(separatedBy: "id=\"layer-2-0\"").count == 2)
     }
   }
 
-  /// The script runs without an error, and a link to a layer shows the panel.
+  /// The script runs without errors, and a link to a layer shows the panel.
   @Test(.enabled(if: chromium != nil, "there is no Chromium"))
   func panelInABrowser() throws {
     try withTemporaryFolder { folder in
@@ -154,7 +154,7 @@ import Testing
     }
   }
 
-  /// A graph too wide for the window keeps text that can be read: 9 of 12 pixels.
+  /// A graph that is too wide for the window keeps readable text: 9 of 12 pixels.
   @Test(.enabled(if: chromium != nil, "there is no Chromium"))
   func wideGraphs() throws {
     try withTemporaryFolder { folder in

@@ -4,11 +4,11 @@ import TensorCore
 import TestSupport
 import Testing
 
-/// What `run`, `diff` and `eval` print of classes, lists, states, numbers and failures.
+/// The output of `run`, `diff` and `eval` for classes, lists, states, numbers and failures.
 @Suite struct RunOutputTests {
   private static let demo = Fixtures("demo")
 
-  /// `color`, of `DemonstrationTests`, as an `.mlmodel` and as an ML Program.
+  /// Passes the network `color`, of `DemonstrationTests`, as an `.mlmodel` and as an ML Program.
   private func withColor(_ body: (_ folder: String, _ model: String) throws -> Void) throws {
     try withTemporaryFolder { folder in
       let model = folder + "/color.mlmodel"
@@ -19,7 +19,7 @@ import Testing
     }
   }
 
-  /// Keras gives blue 0.7135 for the picture; `expected.npz`.
+  /// Keras predicts blue with 0.7135 for the image; `expected.npz`.
   @Test func anMLProgramHasClasses() throws {
     try withColor { folder, model in
       let picture = Self.demo.path("picture.png")
@@ -40,7 +40,7 @@ import Testing
     }
   }
 
-  /// The means of the colors, largest first: 0.8 for blue, the last.
+  /// The means of the colors, largest first: 0.8 for blue, the last color.
   @Test func aListWithoutLabelsPrintsItsLargest() throws {
     try withTemporaryFolder { folder in
       let color = try ColorClassifier(in: folder)
@@ -59,7 +59,7 @@ import Testing
     }
   }
 
-  /// The array of a recurrent network's output, not of its states.
+  /// The array contains a recurrent network's output, not its states.
   @Test func aStateIsNotTheOutput() throws {
     let name = "keras_numeric.KerasBasicNumericCorrectnessTest.test_small_no_sequence_gru_random"
     let model = Fixtures("corpus/keras1").path("\(name)__000_8136ba/coremltools.mlmodel")
@@ -74,7 +74,7 @@ import Testing
     }
   }
 
-  /// The cases of the model; 0.5 is the overlap of its file, see `make.py`.
+  /// The cases of the model; its file has an overlap of 0.5, see `make.py`.
   @Test func numbersAreGivenDirectly() throws {
     let folder = Fixtures("feature-models")
     let model = folder.path("suppression/model.mlmodel")
@@ -109,7 +109,7 @@ import Testing
     }
   }
 
-  /// Ten images of one wrong size, and one of the right size.
+  /// Ten images of the same wrong size, and one of the right size.
   @Test(arguments: ["run", "eval"])
   func equalFailuresAreCounted(_ command: String) throws {
     try withColor { folder, model in
@@ -161,7 +161,7 @@ import Testing
     }
   }
 
-  /// The size of an image is said once, not for each.
+  /// Resizing is reported once, not for each image.
   @Test func resizingIsSilent() throws {
     try withColor { folder, model in
       let words = ["run", model, Self.demo.path("eagle.jpg"), "--resize", "squash"]

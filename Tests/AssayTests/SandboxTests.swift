@@ -2,7 +2,7 @@
   import TestSupport
   import Testing
 
-  /// What confines the reader of HDF5 files, and what the commands say where a part is missing.
+  /// The sandbox for the reader of HDF5 files, and the messages if a part of it is missing.
   @Suite(.program("cc"), .unsanitized) struct SandboxTests {
     private static let file = Fixtures("hdf5").path("network-filled.h5")
 
@@ -19,7 +19,7 @@
       }
     }
 
-    /// The program tries each and prints what is not as the list in it says.
+    /// The program tries each system call, and prints those that differ from its list.
     @Test func everySystemCallOutsideTheListIsRefused() throws {
       try withProgram { program in
         let result = try program.run([])
@@ -31,7 +31,7 @@
     @Test(arguments: [("-l", "Landlock"), ("-s", "a seccomp filter")])
     func missingPartsAreReported(option: String, part: String) throws {
       func names(_ text: String, _ end: String) -> Bool {
-        // A kernel without Landlock lacks both.
+        // A kernel without Landlock lacks both parts.
         text.contains("assay-hdf5 is not confined by ") && text.contains(part)
           && text.contains(" on this system\(end)\n")
       }

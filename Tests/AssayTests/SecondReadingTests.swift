@@ -1,10 +1,10 @@
 import TestSupport
 import Testing
 
-/// What `--prove` and `diff` say about a second reading of a source network, which finds masks,
-/// `training` and the version of Keras in the file by itself.
+/// The output of `--prove` and `diff` for a second reading of a source network, which derives
+/// masks, `training` and the version of Keras from the file by itself.
 @Suite struct SecondReadingTests {
-  /// All layers agree; those that Core ML has nothing for are named.
+  /// All layers agree; those without a counterpart in Core ML are named.
   @Test(
     arguments: [
       ("bidirectional_tf_2.15_concat", "3 of 4 layers agree", "1 was not compared ('masking')"),
@@ -32,8 +32,8 @@ import Testing
     }
   }
 
-  /// The model of a file that another version of Keras wrote, or another call: the networks have the
-  /// same layers and weights.
+  /// A model from a file of a different Keras version, or with a different call: both networks have
+  /// the same layers and weights.
   @Test(
     arguments: [
       ("bidirectional_tf_2.15_concat", "bidirectional_keras_2.3_concat", "b"),
@@ -73,7 +73,7 @@ import Testing
     }
   }
 
-  /// Lambdas that are formulas are read twice, too.
+  /// Lambdas that are formulas are read a second time, too.
   @Test(arguments: [("swish.h5", "7 of 7"), ("style.h5", "55 of 55")])
   func lambdas(_ file: String, _ count: String) throws {
     try withTemporaryFolder { folder in
@@ -87,7 +87,7 @@ import Testing
     }
   }
 
-  /// The Lambda is x · sigmoid(x); what the second reading lacks is named with its class.
+  /// The Lambda is x · sigmoid(x); layers that the second reading lacks are named with their class.
   @Test func aLambdaThatIsAnotherFormula() throws {
     try withTemporaryFolder { folder in
       let (rules, model) = (folder + "/rules.json", folder + "/m.mlmodel")

@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The networks with which the project started, on the command line.
+/// The project's first networks, on the command line.
 @Suite struct SeedTests {
-  /// The published answer of the Swish network for its photograph.
+  /// The published prediction of the Swish network for its photo.
   static let published: [Double] = [
     2.24579312e-02, 6.99496120e-02, 7.55519234e-03, 1.38940173e-03, 5.51432837e-03,
     8.00364137e-01, 1.42883752e-02, 3.57461395e-04, 5.40433871e-03, 7.27192238e-02,
@@ -90,7 +90,7 @@ import Testing
     }
   }
 
-  /// Architecture and weights in two files, and the model published by its author.
+  /// Architecture and weights in two files, and the model that its author published.
   @Test(.shared("seed"), arguments: ["architecture and weights", "original"])
   func styleOfOtherFiles(_ source: String) throws {
     let seed = Shared.path("seed")

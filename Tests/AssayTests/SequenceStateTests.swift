@@ -25,7 +25,7 @@ import Testing
     }
   }
 
-  /// Four steps at once, and two and two with the state between them, end the same.
+  /// Four steps at once, and two times two steps with the state passed between them, end the same.
   @Test func partsOfASequenceAreTheWhole() throws {
     var random = SplitMix64(seed: 4)
     let steps = (0..<40).map { _ in Float.random(in: -1...1, using: &random) }

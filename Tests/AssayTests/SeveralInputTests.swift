@@ -2,12 +2,12 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `run` on folders, lists and parts of them.
+/// `run` on folders, lists and shards.
 @Suite struct SeveralInputTests {
   private static let pictures: [String] = (0..<12).map { "\($0 < 6 ? "a" : "b")/\($0 % 6)" }
 
   /// Passes a folder with the demonstration network and `in` with twelve images in two subfolders
-  /// that contain the same names; the third and the ninth image are broken.
+  /// with equal file names; the third and the ninth image are damaged.
   private func withPictures(_ body: (_ folder: String, _ model: String) throws -> Void) throws {
     try withTemporaryFolder { folder in
       let model = folder + "/m.mlmodel"
@@ -54,7 +54,7 @@ import Testing
     }
   }
 
-  /// The parts of a folder or list contain each of its lines and files once.
+  /// The shards of a folder or list contain each of its files and lines once.
   @Test func shardsTogetherAreTheWhole() throws {
     try withPictures { folder, model in
       let whole = try Command.run("run", model, folder + "/in", "--json", "-o", folder + "/out")
@@ -83,7 +83,7 @@ import Testing
     }
   }
 
-  /// Files with the same name from several folders do not replace each other.
+  /// Files with the same name in several folders do not overwrite each other.
   @Test func everyFileHasItsName() throws {
     try withPictures { folder, model in
       let run = try Command.run(
@@ -110,7 +110,7 @@ import Testing
     }
   }
 
-  /// A fault in the options is reported once and ends the run.
+  /// An error in the options is reported once and ends the run.
   @Test func faultsOfTheOptionsAreNoPicturesFaults() throws {
     try withPictures { folder, model in
       let labels = folder + "/labels.txt"

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Completion scripts and the man pages are made of the argument parser's description of the commands.
+/// Completion scripts and man pages are generated from the argument parser's description.
 @Suite struct ShellCompletionTests {
   @Test(arguments: ["bash", "zsh", "fish"])
   func scriptsNameEveryCommand(shell: String) throws {
@@ -13,7 +13,7 @@ import Testing
     }
   }
 
-  /// Also those that `-h` leaves out, but not the spellings of the version before.
+  /// Including options that `-h` omits, but not those of the previous version.
   @Test func scriptsAndManualsHaveEveryOption() throws {
     let script = try Command.run("--generate-completion-script", "zsh").output
     let description = try Command.run("--experimental-dump-help").output
@@ -43,7 +43,7 @@ import Testing
     }
   }
 
-  /// What bash itself offers for the start of a command.
+  /// The completions that bash itself offers.
   @Test(arguments: ["assay comp", "assay help comp"])
   func bashCompletes(_ line: String) throws {
     let script = """
@@ -56,7 +56,7 @@ import Testing
     #expect(result.output == "compress\n", "\(result.errors)")
   }
 
-  /// The commands, not `-h`.
+  /// Commands are offered first, not `-h`.
   @Test func bashOffersCommandsFirst() throws {
     let script = """
       source <("$0" --generate-completion-script bash)
@@ -68,8 +68,8 @@ import Testing
     #expect(result.output.hasPrefix("convert run diff "), "\(result.output)\(result.errors)")
   }
 
-  /// Each value of an option would show the option's sentence in fish, were it not for the empty
-  /// description after a tab.
+  /// In fish, each value of an option would show the option's description, were it not for the
+  /// empty description after a tab.
   @Test func valuesInFishHaveNoDescription() throws {
     let script = try Command.run("--generate-completion-script", "fish").output
     #expect(script.contains(#"-rfka 'keras-tf\t keras-caffe\t"#))

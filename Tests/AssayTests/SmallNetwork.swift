@@ -20,7 +20,7 @@ extension Model {
 }
 
 extension FeatureDescription {
-  /// An array of single precision.
+  /// A single-precision array.
   static func array(_ name: String, _ shape: [Int]) -> FeatureDescription {
     FeatureDescription(
       name: name, kind: .multiArray(ArrayFeatureType(shape: shape, dataType: .float32)))

@@ -2,8 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `diff SOURCE MODEL IMAGE` answers whether MODEL was converted correctly: the source network takes the
-/// images, names and classes of the model.
+/// `diff SOURCE MODEL IMAGE` says whether MODEL was converted correctly: the source network gets
+/// the images, names and classes of the model.
 @Suite struct SourceInterfaceTests {
   private static let demo = Fixtures("demo")
 
@@ -24,7 +24,7 @@ import Testing
     try check([Self.demo.path("swish.h5")], options + image, Self.demo.path("picture.png"), format)
   }
 
-  /// The mean image of the network's `make.py`.
+  /// The mean image is that of the network's `make.py`.
   @Test(arguments: ["mlmodel", "mlpackage"])
   func aMeanImageOfCaffeIsTaken(_ format: String) throws {
     let caffe = Fixtures("caffe")
@@ -45,7 +45,7 @@ import Testing
     }
   }
 
-  /// With codes of one bit as with any other mistake, the answer is no.
+  /// The result is negative with 1-bit codes, as for any other mistake.
   private func check(
     _ source: [String], _ options: [String], _ picture: String, _ format: String,
     _ more: [String] = []
@@ -57,7 +57,7 @@ import Testing
       let result = try Command.run(["diff"] + source + [model, picture] + more)
       #expect(result.code == 0, "\(options): \(result.output)\(result.errors)")
       #expect(!result.output.contains("DIFFERS") && !result.errors.contains("warning"), "\(result)")
-      // Blobs are listed if one differs.
+      // Blobs are listed only if one differs.
       let summary = result.output.contains(" inside agree, largest error ")
       #expect(summary == (format == "mlmodel"), "\(result.output)")
       #expect(result.output.contains(" agree with a second reading of "), "\(result.output)")

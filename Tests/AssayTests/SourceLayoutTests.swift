@@ -74,7 +74,7 @@ import Testing
     }
   }
 
-  /// Twice the input, one batch item after the other, also in a model without a batch axis.
+  /// Twice the input, one batch item at a time, even in a model without a batch axis.
   @Test(arguments: [("NTC:NCT", [1, 2, 3]), ("NTC:CT", [2, 3])])
   func itemsOfABatchRunInTurn(_ layout: String, _ shape: [Int]) throws {
     var network = NeuralNetwork()

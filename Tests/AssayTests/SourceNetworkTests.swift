@@ -4,7 +4,7 @@ import TensorCore
 import TestSupport
 import Testing
 
-/// Every command takes a source network where it takes an `.mlmodel`, converted as by `convert`.
+/// Every command accepts a source network instead of an `.mlmodel`, converted as by `convert`.
 @Suite struct SourceNetworkTests {
   private static let caffe = Fixtures("caffe")
   private static let keras = Fixtures("networks")
@@ -14,7 +14,7 @@ import Testing
     "--image-scale", "1/127.5", "--red-bias=-1", "--green-bias=-1", "--blue-bias=-1",
   ]
 
-  /// What the frameworks answered, for networks in each form of their files.
+  /// Outputs of the frameworks for networks in each form of their files.
   static let networks: [(files: [String], input: String, expected: String)] =
     [
       net, net.reversed(), [net[0], caffe.path("hdf5.caffemodel.h5")],
@@ -44,7 +44,7 @@ import Testing
     #expect(run.code == 0 && run.output.hasPrefix("{"), "\(files): \(run.errors)")
   }
 
-  /// Weights that are not those of the network: the file with the weights is named, not the other.
+  /// For weights of another network, the error names the file with the weights.
   @Test(arguments: [
     (keras.path("keras3-sequential.json"), keras.path("keras3-nested.weights.h5")),
     (keras.path("keras3-sequential.json"), Fixtures("keras").path("misshapen_weights.h5")),
@@ -63,7 +63,7 @@ import Testing
     }
   }
 
-  /// A variance of −1, of the last channel of the first layer with a normalization.
+  /// The last channel of the first normalization has a variance of −1.
   @Test func aFaultOfDarknetsWeightsIsOfTheirFile() throws {
     try withTemporaryFolder { folder in
       let text =
@@ -88,7 +88,7 @@ import Testing
       ]
     let run = try Command.run(
       ["run", network, Self.demo.path("picture.png"), "--top", "1"] + options)
-    // As the README has it of the converted model.
+    // As in the README for the converted model.
     #expect(run.output.hasPrefix("color  1×3\n  blue  71.35%"), "\(run.output)\(run.errors)")
     #expect(run.errors.isEmpty, "\(run.errors)")
     let diff = try Command.run(
@@ -100,7 +100,7 @@ import Testing
     #expect(diff.code == 0, "\(diff.output)")
   }
 
-  /// An image for an input that can be one makes it one; a warning says how its pixels arrive.
+  /// An image for an array input makes it an image input if possible; a warning describes pixels.
   @Test func anImageMakesAnImageInput() throws {
     let picture = Self.demo.path("picture.png")
     let network = Self.demo.path("swish.h5")
@@ -109,7 +109,7 @@ import Testing
     #expect(plain.code == 0 && plain.output == declared.output, "\(plain.errors)")
     #expect(plain.errors.contains("warning: 'image' receives pixels from 0 to 255, red first"))
     #expect(try Command.run("run", network, picture, "--json", "-q").errors.isEmpty)
-    // As an input of an array's it is still a mistake where it does not fit.
+    // An image is still an error for an array input that cannot be one.
     let flat = try Command.run("run", Self.keras.path("keras3-nested.keras"), picture)
     #expect(flat.code == 2 && flat.errors.contains("an image cannot be"), "\(flat.errors)")
   }
@@ -137,7 +137,7 @@ import Testing
 
   @Test func arraysAreNotNetworks() throws {
     try withTemporaryFolder { folder in
-      // Begins with a word, as Caffe's text does; with a section, as Darknet's.
+      // The texts start with a word, like Caffe's, or with a section, like Darknet's.
       for (name, text) in [
         ("a.csv", "one,two\n1,2\n"), ("b.json", "[NaN]"), ("c.json", "{\"a\": 1}"),
       ] {
@@ -150,7 +150,7 @@ import Testing
     }
   }
 
-  /// What is written of a source network is what is written of the converted one.
+  /// The output for a source network equals that for the converted one.
   @Test(arguments: [
     ["edit", "--rename", "prob=scores", "--author", "A"], ["compress", "--bits", "8"],
     ["compress", "--precision", "float16"],
@@ -167,7 +167,7 @@ import Testing
     }
   }
 
-  /// The same options make an image input of a source network's and of a converted one's.
+  /// The same options make an image input for a source network and for a converted one.
   @Test func editConvertsWithItsOwnOptions() throws {
     try withTemporaryFolder { folder in
       let edited = folder + "/e.mlmodel"
@@ -185,7 +185,7 @@ import Testing
     }
   }
 
-  /// YOLO's grids are a 32nd and a 16th of the image.
+  /// YOLO's grids have 1/32 and 1/16 of the image's size.
   @Test(arguments: ["inspect", "bench", "check"])
   func architecturesAreLookedAt(_ command: String) throws {
     let network = Fixtures("darknet").path("yolov3-tiny.cfg")
@@ -267,7 +267,7 @@ import Testing
           ["edit", path] + out, ["convert", path] + out,
         ] {
           let result = try Command.run(command)
-          // What `check` finds is its result.
+          // The findings of `check` are its result.
           let text = result.output + result.errors
           let errors = text.split(separator: "\n").filter { $0.hasPrefix("error: ") }
           #expect(result.code == 2 && errors.count == 1, "\(command): \(text)")

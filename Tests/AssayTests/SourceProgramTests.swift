@@ -2,8 +2,8 @@ import ByteFormats
 import TestSupport
 import Testing
 
-/// Programs have the axes and types of the arrays of their source, with one item of a batch:
-/// Keras's, as coremltools 9 declares them for the same networks, and Caffe's.
+/// Programs have the axes and types of their source's arrays, with one batch item: Keras's, as
+/// coremltools 9 declares them for the same networks, and Caffe's.
 @Suite struct SourceProgramTests {
   private func types(_ model: String) throws -> [String] {
     let result = try Command.run("inspect", model, "--json")
@@ -15,7 +15,7 @@ import Testing
     }.compactMap { $0["type"]?.string }
   }
 
-  /// The declared shapes and dtypes of the sources.
+  /// The shapes and dtypes declared in the sources.
   @Test(
     arguments: [
       (
@@ -53,8 +53,8 @@ import Testing
     }
   }
 
-  /// Programs of iOS 18 have an operation for a GRU whose reset gate applies after the product; older
-  /// ones have its unrolled steps.
+  /// Programs for iOS 18 have an operation for a GRU with its reset gate after the product; older
+  /// programs have its unrolled steps.
   @Test(arguments: ["backwards", "bias_false", "bias_true", "sequences"])
   func resetAfter(_ name: String) throws {
     try withTemporaryFolder { folder in
@@ -88,7 +88,7 @@ import Testing
     }
   }
 
-  /// The labels of a program are in its operations: they are not gone.
+  /// The labels of a program are in its operations, and are not lost.
   @Test func labelsOfPrograms() throws {
     try withTemporaryFolder { folder in
       let (document, program) = (folder + "/m.mlmodel", folder + "/m.mlpackage")
@@ -102,7 +102,7 @@ import Testing
     }
   }
 
-  /// A document's program has the document's interface.
+  /// A program made from a document has the document's interface.
   @Test func programsOfDocuments() throws {
     try withTemporaryFolder { folder in
       let (document, program) = (folder + "/m.mlmodel", folder + "/m.mlpackage")

@@ -7,7 +7,7 @@ import Testing
 @Suite struct StrangeFileTests {
   private static let formats = Fixtures("formats")
 
-  /// ir_version 14, a graph, an operator set; once shown as a model of "specification version 14".
+  /// ir_version 14, a graph, an operator set; once mistaken for specification version 14.
   private static let onnx: [UInt8] = [0x08, 14, 0x3A, 3, 0x12, 1, 0x67, 0x42, 2, 0x10, 14]
 
   @Test(arguments: ["inspect", "convert", "run", "bench", "compress"])
@@ -66,7 +66,7 @@ import Testing
   @Test func aProgramWithoutFunctionsIsRefused() throws {
     try withTemporaryFolder { folder in
       let path = folder + "/program.mlmodel"
-      // Input and output are numbers, 'x' and 'y'.
+      // The input 'x' and the output 'y' are numbers.
       let features: [UInt8] = [
         0x0A, 7, 0x0A, 1, 0x78, 0x1A, 2, 0x12, 0, 0x52, 7, 0x0A, 1, 0x79, 0x1A, 2, 0x12, 0,
       ]

@@ -5,8 +5,8 @@ import TensorCore
 import TestSupport
 import Testing
 
-/// Parts of a model that Core ML accepts although they have no effect or contradict it: `check` lists
-/// them, and other commands name those that have no effect.
+/// Parts of a model that Core ML accepts although they are unused or contradict it: `check` lists
+/// them, and other commands name unused ones.
 @Suite struct SuspiciousModelTests {
   private func run(_ command: String, _ model: Model) throws -> Command.Result {
     try withTemporaryFolder { folder in

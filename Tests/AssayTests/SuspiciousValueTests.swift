@@ -6,9 +6,9 @@ import TensorCore
 import TestSupport
 import Testing
 
-/// Values that are legal but probably a mistake are refused or named, once per run.
+/// Values that are legal but probably mistakes are refused or named, once per run.
 @Suite struct SuspiciousValueTests {
-  /// Runs a command on the model and on an input of this text, `x.json` by default.
+  /// Runs a command on the model with an input of this text, by default in `x.json`.
   private func run(
     _ model: Model, _ text: String = "[1, 2, 3, 4]", _ arguments: [String] = ["run"],
     file: String = "x.json"
@@ -22,7 +22,7 @@ import Testing
     }
   }
 
-  // MARK: - Whole numbers
+  // MARK: - Integers
 
   @Test(arguments: [
     ("[1.7, 2, 3, 4]", "element 0 is 1.7"),
@@ -46,7 +46,7 @@ import Testing
     let result = try run(
       denseModel([1, 0, 0, 0, 0, 1], input: .int32), "[-2147483648, 16777215, 0, 1]")
     #expect(result.code == 0, "\(result.errors)")
-    // The first number is 2³¹, which a float holds, like 2³¹ − 1 would be.
+    // The first value is 2³¹ as a float, and 2³¹ − 1 would be, too.
     #expect(result.errors.contains("input 'x': 1 value of 4 is at least 2²⁴"), "\(result.errors)")
   }
 
@@ -109,7 +109,7 @@ import Testing
       "\(result.errors)")
   }
 
-  /// 3 · 10³⁸ + 3 · 10³⁸ is beyond single precision.
+  /// 3 · 10³⁸ + 3 · 10³⁸ exceeds single precision.
   @Test(arguments: ["run", "diff", "eval", "bench"])
   func infiniteOutputsAreNamed(_ command: String) throws {
     try withTemporaryFolder { folder in
@@ -179,7 +179,7 @@ import Testing
     try withTemporaryFolder { folder in
       try Self.image(image.width, image.height).write(to: folder + "/m.mlmodel")
       var bytes = try fileBytes(source)
-      // A marker amid the entropy-coded data, which follow the start of scan.
+      // A marker in the entropy-coded data, which follows the start of scan.
       let scan = try #require(
         bytes.indices.last { bytes[$0] == 0xFF && $0 + 1 < bytes.count && bytes[$0 + 1] == 0xDA })
       let middle = (scan + bytes.count) / 2

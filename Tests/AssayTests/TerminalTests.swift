@@ -5,8 +5,8 @@ import Testing
 @testable import AssayCommand
 
 #if os(Linux)
-  /// What a person sees: the same commands on a pseudo-terminal, through util-linux's `script`, and in
-  /// a pipe.
+  /// The output for the user: the same commands on a pseudo-terminal, through util-linux's
+  /// `script`, and in a pipe.
   @Suite struct TerminalTests {
     private static let demo = "\(packageRoot)/Fixtures/demo"
     private static let convert =
@@ -15,7 +15,7 @@ import Testing
       + "--class-labels '\(demo)/labels.txt' --check '\(demo)/picture.png' "
       + "--expected '\(demo)/expected.npz'"
 
-    /// Everything that the command writes to a terminal of so many columns; `$A` is the program.
+    /// The output of a command on a terminal with this number of columns; `$A` is the program.
     private func onTerminal(
       _ command: String, columns: Int = 80, terminal: String = "xterm", in folder: String
     ) throws -> String {
@@ -25,7 +25,7 @@ import Testing
       ).output.replacing("\r\n", with: "\n")
     }
 
-    /// Keras 2.21.0 wrote the file; (3·9·12 + 12) + 4·12 + (12·9·20 + 20) + (20·3 + 3) parameters.
+    /// Keras 2.21.0; (3·9·12 + 12) + 4·12 + (12·9·20 + 20) + (20·3 + 3) parameters.
     @Test(.program("script")) func aConversionSaysWhatItMade() throws {
       try withTemporaryFolder { folder in
         let text = try onTerminal("$A \(Self.convert)", in: folder)
@@ -78,7 +78,7 @@ import Testing
           let text = try onTerminal("$A \(command)", in: folder)
           for file in files { #expect(text.contains("\nwrote \(file), "), "\(command):\n\(text)") }
           let piped = try onTerminal("$A \(command) 2>&1 | cat", in: folder)
-          // `run` may write more files than it was told to.
+          // `run` may write more files than its options name.
           #expect(piped.contains("wrote ") == command.hasPrefix("run"), "\(piped)")
         }
         let several = try onTerminal(
@@ -88,7 +88,7 @@ import Testing
       }
     }
 
-    /// A table is as wide as the terminal, and as wide as it needs to be in a pipe.
+    /// A table is as wide as the terminal, or as wide as necessary in a pipe.
     @Test(.program("script"), arguments: [40, 72, 200])
     func tablesFit(_ columns: Int) throws {
       try withTemporaryFolder { folder in
@@ -128,7 +128,7 @@ import Testing
   }
 #endif
 
-/// The line of long work, at given times.
+/// The progress line of long work, at given times.
 @Suite struct ProgressTests {
   private func lines(width: Int, isDumb: Bool = false, total: Int?) -> [String] {
     var now = ContinuousClock.now
@@ -145,7 +145,7 @@ import Testing
 
   @Test func rateAndTimeLeft() {
     let shown = lines(width: 80, total: 200)
-    // 2 s each: 190 are left after 10.
+    // 2 s each, with 190 left after 10.
     #expect(shown[9].hasSuffix(" 10/200, 2 s each, 6:20 left"), "\(shown[9])")
     #expect(shown[9].hasPrefix("assay run █░░░"), "\(shown[9])")
     #expect(shown.last == "")
@@ -164,7 +164,7 @@ import Testing
     }
     #expect(lines.last == "assay convert 3 layers, 1.33 s each" || lines.last == "", "\(lines)")
     progress.update(100, of: 500, unit: " MB")
-    // 100 in 5 s.
+    // 100 MB in 5 s.
     #expect(lines.last == "100/500 MB, 20 MB/s, 0:20 left", "\(lines)")
   }
 
@@ -173,7 +173,7 @@ import Testing
       #expect(lines(width: width, total: 200).allSatisfy { $0.count < width }, "\(width)")
     }
     #expect(lines(width: 40, total: 200)[9] == "assay run 10/200, 2 s each, 6:20 left")
-    // Every ten seconds, and nothing to take away.
+    // A new line every ten seconds, and nothing to erase.
     #expect(lines(width: 80, isDumb: true, total: 200).count == 4)
   }
 

@@ -5,10 +5,10 @@ import TensorCore
 import TestSupport
 import Testing
 
-/// Models that would compute for hours, in a few kilobytes.
+/// Models of a few kilobytes that would compute for hours.
 @Suite(.unsanitized) struct TimeLimitTests {
-  /// `out` becomes its product with itself, or with `isCheap` its sum with `in`, in each of a million
-  /// runs of a loop.
+  /// `out` becomes its product with itself, or with `isCheap` its sum with `in`, in each of a
+  /// million loop iterations.
   private static func write(_ path: String, size: Int, isCheap: Bool = false) throws {
     var body = NeuralNetwork()
     body.layers = [
@@ -38,7 +38,7 @@ import Testing
     try model.write(to: path)
   }
 
-  /// Seconds of a command, and its result.
+  /// The duration of a command in seconds, and its result.
   private func timed(
     _ arguments: [String]
   ) throws -> (result: Command.Result, seconds: Double) {
@@ -62,7 +62,7 @@ import Testing
       #expect(more < 10)
       #expect(text.code == 1)
       #expect(text.output.contains("not run: "))
-      // Nobody asks for a run.
+      // No run is requested.
       #expect(try Command.run("diff", model, model, "--structure").code == 0)
     }
   }
@@ -80,7 +80,7 @@ import Testing
     }
   }
 
-  /// `--timeout` of commands that predict: exit code 75, within a second of the time, and no output.
+  /// `--timeout` of commands that predict: exit code 75 within a second, and no output.
   @Test(arguments: ["run", "bench", "diff", "compress", "eval", "upgrade"])
   func timeout(_ command: String) throws {
     try withTemporaryFolder { folder in

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// Layers that the file calls with training=True, itself or through a model around them.
+/// Layers that the file calls with training=True, directly or through an enclosing model.
 @Suite struct TrainingCallTests {
   /// Normalization by the batch, unless the layer is frozen in tf.keras, or Keras 3 overrides it.
   @Test(arguments: CallFixtures.names("training"))

@@ -1,4 +1,4 @@
-/// Layer classes that a converter knows and the interpreter of its framework lacks.
+/// Layer classes that a converter supports, but the interpreter of its framework lacks.
 enum UninterpretedClasses {
   static let keras: Set<String> = [
     "AnchorBoxes", "Anchors", "AttLayer", "AttentionWithContext", "AutoContrast", "ClipBoxes",

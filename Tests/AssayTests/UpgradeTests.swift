@@ -2,9 +2,9 @@ import Assay
 import TestSupport
 import Testing
 
-/// Networks as ML Programs.
+/// Networks written as ML Programs.
 @Suite struct UpgradeTests {
-  /// The answers are the source framework's, as in `LayerNetworkTests`.
+  /// The expected outputs are the source framework's, as in `LayerNetworkTests`.
   @Test(
     arguments: LayerNetworkTests.networks("caffe/layers") + LayerNetworkTests.networks("networks")
       + LayerNetworkTests.networks("keras/layers/tf2")
@@ -26,7 +26,7 @@ import Testing
       LayerNetworkTests.networks("caffe/layers").first { $0.testDescription.hasSuffix("/" + name) })
   }
 
-  /// All become programs but those with custom layers, such as proposals of regions.
+  /// All networks become programs except those with custom layers, such as region proposals.
   @Test func mostNetworksBecomePrograms() throws {
     var (count, refused) = (0, 0)
     for network in LayerNetworkTests.networks("caffe/layers") {
@@ -43,7 +43,7 @@ import Testing
     #expect(error?.message.contains("an ML Program has no custom layers") == true)
   }
 
-  /// A package is written as a whole, the same bytes each time, and read again.
+  /// A package is written completely, always with the same bytes, and can be read back.
   @Test func packagesAreDeterministic() throws {
     let network = try Self.network("convolutions")
     let program = try network.converted().mlProgram()
@@ -65,7 +65,7 @@ import Testing
     }
   }
 
-  /// Half precision rounds weights and steps to 11 bits.
+  /// Half precision rounds weights and intermediate results to 11 bits.
   @Test func halfPrecisionIsNear() throws {
     let network = try Self.network("convolutions")
     var options = ProgramOptions()
@@ -93,7 +93,7 @@ import Testing
         "diff", program, layers + ".inputs.npz", "--expected", layers + ".expected.npz", "--rtol",
         "0.01")
       #expect(same.code == 0, "\(same.output)")
-      // Neither input nor program is there.
+      // Neither the input nor the program exists.
       let missing = try Command.run(
         ["upgrade", network, "-o", folder + "/n.mlpackage", "--check", folder + "/no.npz"])
       #expect(missing.code == 66 && missing.errors.contains("no.npz"), "\(missing.errors)")

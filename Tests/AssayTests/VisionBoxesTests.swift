@@ -2,15 +2,15 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `convert --vision-boxes`: the boxes of a pipeline are those of OpenCV and Keras, with the
-/// suppression of Fixtures/detection/vision.py, and so are those of the plain network.
+/// `convert --vision-boxes`: the boxes of the pipeline and of the plain network are those of OpenCV
+/// and Keras, with the suppression of Fixtures/detection/vision.py.
 @Suite struct VisionBoxesTests {
   struct Detector: Sendable, CustomTestStringConvertible {
     let name: String
     let files: [String]
-    /// Those of the conversion.
+    /// The options of the conversion.
     let options: [String]
-    /// Those that say how to find the boxes.
+    /// The options that describe the boxes.
     let boxes: [String]
 
     var testDescription: String { name }
@@ -60,7 +60,7 @@ import Testing
     }
     var greatest = 0.0
     for wanted in expected.boxes {
-      // Pixels as parts of the image of 64 × 64.
+      // Pixels as fractions of the 64 × 64 image.
       func distance(_ row: [Double]) -> Double {
         zip(row, wanted).enumerated().map { abs($1.0 - $1.1) / ($0 > 1 ? 64 : 1) }.max()
           ?? .infinity
@@ -90,7 +90,7 @@ import Testing
     }
   }
 
-  /// Layer by layer as Turi Create, Create ML and Ultralytics write them: see vision.py.
+  /// Layer by layer as in files of Turi Create, Create ML and Ultralytics; see vision.py.
   @Test(arguments: ["turi", "createml", "ultralytics", "ultralytics_program"])
   func pipelinesOfOtherTools(_ name: String) throws {
     let path = Self.folder + name + (name.hasSuffix("program") ? ".mlpackage" : ".mlmodel")

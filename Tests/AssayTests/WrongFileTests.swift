@@ -14,7 +14,7 @@ import Testing
     try Program(Command.binary).run(arguments, in: folder)
   }
 
-  /// A hint names the nearest file of the same kind, or is left out.
+  /// The hint names the nearest file of the same kind, if there is one.
   @Test func aMissingFileSuggestsTheNearest() throws {
     try withTemporaryFolder { folder in
       for name in ["color.mlmodel", "labels.txt"] {
@@ -31,7 +31,7 @@ import Testing
     }
   }
 
-  /// The wrong file is the one that is named.
+  /// The error names the file that is wrong.
   @Test func theWrongFileIsNamed() throws {
     try withTemporaryFolder { folder in
       func write(_ text: String, _ name: String) throws {
@@ -70,7 +70,7 @@ import Testing
       ] {
         try writeFile([0x0A, 5, 0, 1], to: folder + "/" + name)
       }
-      // MLIR's bytecode starts with these bytes.
+      // MLIR bytecode starts with these bytes.
       try writeFile([0x4D, 0x4C, 0xEF, 0x52, 0], to: folder + "/d")
       for (name, kind, remedy) in [
         ("a.mlmodelc", "is a compiled Core ML model (.mlmodelc)", "use the .mlmodel"),

@@ -1,6 +1,6 @@
 import Kernels
 
-/// Times of element functions for 2²⁰ values on one thread, as multiples of the exponential's time.
+/// Times of element functions for 2²⁰ values on one thread, relative to the exponential's time.
 struct FunctionTimes {
   let name: String
   let nanoseconds: Double

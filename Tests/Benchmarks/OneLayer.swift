@@ -3,10 +3,10 @@ import Engine
 import Kernels
 import TensorCore
 
-/// A network with one layer, for timing only that layer.
+/// A network with a single layer, whose time is measured.
 struct OneLayer {
   var title: String
-  /// `[C, H, W]`
+  /// The input shape `[C, H, W]`.
   var input: [Int]
   var parameters: any LayerParameters
   var algorithm = ConvolutionAlgorithm.automatic
@@ -65,7 +65,7 @@ struct OneLayer {
     return model
   }
 
-  /// The layer's shortest time over as many runs as fit in `seconds`, and at least five.
+  /// The layer's shortest time in as many runs as fit into `seconds`, but at least five.
   func measure(_ set: InstructionSet, threads: Int, seconds: Double) throws -> Measurement {
     let log = StepTimes()
     var options = CompileOptions()
@@ -86,7 +86,7 @@ struct OneLayer {
     }
     var found = log.shortest("layer")
     if let dense = parameters as? InnerProduct {
-      // These are read in place.
+      // These weights are read in place.
       found.weightBytes = 4 * dense.inputChannels * dense.outputChannels
     }
     return found

@@ -2,8 +2,8 @@ import CustomLayers
 import Foundation
 import TensorCore
 
-/// An array as Core ML passes it to a custom layer: elements accessed by a subscript with boxed
-/// indices.
+/// An array as Core ML passes it to a custom layer, with elements accessed through a subscript with
+/// boxed indices.
 private final class SubscriptedArray {
   let shape: [Int]
   private let strides: [Int]
@@ -24,7 +24,7 @@ private final class SubscriptedArray {
     set { elements[offset(indices.map(\.intValue))] = newValue.floatValue }
   }
 
-  /// The same without boxes.
+  /// The same subscript with unboxed indices.
   subscript(indices: [Int]) -> Float {
     get { elements[offset(indices)] }
     set { elements[offset(indices)] = newValue }
@@ -35,8 +35,8 @@ private final class SubscriptedArray {
   }
 }
 
-/// x / (1 + exp(−x)) of 6 × 256 × 256 values in three ways: with Assay's layer, with a loop over
-/// subscripts with numbers, and with a loop over subscripts with boxed numbers as in Core ML.
+/// x / (1 + exp(−x)) for 6 × 256 × 256 values in three ways: with Assay's layer, with a loop over
+/// subscripts with unboxed indices, and with a loop over boxed ones as in Core ML.
 struct SwishTimes {
   static let shape = [6, 256, 256]
   let layer: Double

@@ -2,7 +2,7 @@ import Engine
 import Foundation
 import Kernels
 
-// The share of the machine's peak rate that each kind of kernel reaches on layers of common
+// The fraction of the machine's peak rate that each kind of kernel reaches on layers of common
 // networks, for one thread and for all. Operations follow the definition, with two per
 // multiply-add; Winograd's algorithm needs fewer.
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ByteFormats
 
-/// Formats of files, from the formats' documents: `onnx.proto`, `graph.proto`, `saved_model.proto`,
+/// File formats, according to their documents: `onnx.proto`, `graph.proto`, `saved_model.proto`,
 /// `Model.proto`, `caffe.proto`, APPNOTE, and the signatures that file(1) lists.
 @Suite struct FileFormatTests {
   private static func told(_ bytes: [UInt8]) -> FileFormat { FileFormat(Bytes(bytes)) }
@@ -63,7 +63,7 @@ import Testing
       ([0x12, 0, 0xA2, 0x1F, 0], .coreML), ([0x08, 6, 0x12, 0, 0xB2, 0x1F, 0], .coreML),
       // name "net", layer (100), and layers (2)
       ([0x0A, 3] + Array("net".utf8) + [0xA2, 6, 0], .caffeBinary), ([0x12, 0], .caffeBinary),
-      // The same names as numbers.
+      // The same fields with numbers.
       ([0x08, 3, 0xA2, 6, 0], .unknown),
     ]
     for (bytes, format) in cases { #expect(Self.told(bytes) == format, "\(bytes)") }

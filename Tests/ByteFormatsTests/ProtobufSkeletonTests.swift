@@ -83,7 +83,7 @@ struct ProtobufSkeletonTests {
     }
   }
 
-  /// Pieces of a packed field must contain whole values; they are rejected otherwise, never
+  /// Pieces of a packed field must contain whole values; otherwise they are rejected, never
   /// dropped.
   @Test func payloadsInPieces() throws {
     let large = delimited(2, [UInt8](repeating: 1, count: 2048))

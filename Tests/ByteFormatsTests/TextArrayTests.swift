@@ -29,12 +29,12 @@ import Testing
       let value = Float(bitPattern: UInt32.random(in: 0..<0x7F80_0000, using: &random))
       texts.append("\(value)")
       texts.append("\(Double(value) * 1.000000001)")
-      // The midpoint between two floats, and slightly below and above it.
+      // The midpoint of two floats, and values slightly below and above it.
       let middle = (Double(value) + Double(value.nextUp)) / 2
       texts += ["\(middle)", "\(middle.nextUp)", "-\(middle.nextDown)"]
     }
     for text in texts where !text.contains("inf") {
-      // The C library in the default locale.
+      // The C library uses the default locale.
       let expected = strtof(text, nil)
       let found = try #require(number(text))
       #expect(found.value.bitPattern == expected.bitPattern, "\(text)")

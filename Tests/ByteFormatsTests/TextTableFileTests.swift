@@ -2,7 +2,7 @@ import ByteFormats
 import Testing
 
 @Suite struct TextTableFileTests {
-  /// The separator is the first row's, which may go over several lines of the file.
+  /// The separator is that of the first row, which may span several lines of the file.
   @Test(arguments: [
     ("a,b\nc,d", [["a", "b"], ["c", "d"]]),
     ("a;b\n1,5;2", [["a", "b"], ["1,5", "2"]]),

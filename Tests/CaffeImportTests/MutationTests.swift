@@ -8,7 +8,7 @@ import Testing
 @testable import CaffeFormat
 @testable import CaffeImport
 
-/// Files with random damage give an answer or an error, never a trap, a hang or unbounded memory.
+/// Randomly damaged files produce a result or an error, never a trap, a hang or unbounded memory.
 @Suite struct MutationTests {
   private static func attempt(_ network: [UInt8], _ weights: CaffeWeights?) {
     do {

@@ -76,7 +76,7 @@ import Testing
     #expect(converted.outputs != ["data"])
   }
 
-  // MARK: What vanishes
+  // MARK: Layers that vanish
 
   @Test func splitDropoutSilenceLossesAndAccuracyVanish() throws {
     let text =
@@ -137,7 +137,7 @@ import Testing
     #expect(converted.inputShape("x") == [6, 4])
     #expect(converted.outputShape("y") == [3, 2, 4])
     #expect(converted.notes.contains { $0.contains("works across the batch") })
-    // A first size that is the batch is the one item of the interface.
+    // A first size equal to the batch size is the interface's single item.
     let whole = try convert(
       input("x", 6, 4)
         + layer("s", "Reshape", "x", "y", "reshape_param { shape { dim: 6 dim: 2 dim: 2 } }"))

@@ -9,7 +9,7 @@ import Testing
 
 @testable import CaffeImport
 
-/// Conversions against those of coremltools 4.1 in the reference corpus.
+/// Conversions compared with those of coremltools 4.1 in the reference corpus.
 struct ReferenceCorpusTests {
   /// A network that coremltools converts correctly.
   struct Network: CustomTestStringConvertible, Sendable {

@@ -19,7 +19,7 @@ func source(_ text: String, weights: String? = nil) throws -> CaffeSource {
     weights: weights.map { try CaffeWeights(path: "net.caffemodel", network: parsed($0)) })
 }
 
-/// A converted network in parts.
+/// The parts of a converted network.
 struct Converted {
   let result: ConversionResult
 

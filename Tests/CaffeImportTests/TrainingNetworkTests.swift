@@ -5,7 +5,7 @@ import Testing
 
 @testable import CaffeImport
 
-/// Networks as they are written for training: what they read becomes inputs.
+/// Training networks: the blobs that they read become inputs.
 @Suite struct TrainingNetworkTests {
   private func data(_ fields: String, type: String = "Data") -> String {
     "layer { name: 'd' type: '\(type)' top: 'data' top: 'label' \(fields) }\n"
@@ -14,7 +14,7 @@ import Testing
   private let relu = layer("r", "ReLU", "data", "r")
   private let convolution = layer(
     "c", "Convolution", "data", "c", "convolution_param { num_output: 2 kernel_size: 3 }")
-  /// Of one channel.
+  /// The weights for one channel.
   private let weights =
     "layer { name: 'c' blobs { shape { dim: [2, 1, 3, 3] } data: \([Float](repeating: 1, count: 18)) } "
     + "blobs { shape { dim: 2 } data: [1, 2] } }"
@@ -31,7 +31,7 @@ import Testing
     #expect(converted.inputs == ["data"] && converted.inputShape("data") == [3, 5, 5])
     #expect(
       converted.notes.contains("layer 'd' (Data) is not in this phase; its tops become inputs"))
-    // The phase's own data layer counts if there is one.
+    // A data layer of the same phase takes precedence.
     let both = data("include { phase: TEST } transform_param { crop_size: 7 }") + text
     #expect(try convert(both).inputShape("data") == [3, 7, 7])
   }
@@ -96,7 +96,7 @@ import Testing
     #expect(
       try convert(text, weights: weights, options: options([1, 1, 5, 5])).inputShape("data")
         == [1, 5, 5])
-    // A network of single elements is one.
+    // A network may really have images of 1 × 1.
     #expect(try convert(input("data", 1, 3, 1, 1) + relu).inputShape("data") == [3, 1, 1])
   }
 }

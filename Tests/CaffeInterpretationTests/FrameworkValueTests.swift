@@ -9,12 +9,12 @@ import Testing
 
 @testable import CaffeInterpretation
 
-/// The interpreter in double precision gives what Caffe gave, or its formulas in NumPy
+/// The interpreter in double precision matches Caffe's outputs, or its formulas in NumPy
 /// (`Fixtures/caffe/layers/make.py`).
 @Suite struct FrameworkValueTests {
   struct Network: CustomTestStringConvertible, Sendable {
     let name: String
-    /// The network's file, and its weights' if they are apart.
+    /// The network's file, and that of its weights if separate.
     let files: [String]
     let inputs: String
     let expected: String
@@ -36,12 +36,12 @@ import Testing
         }
     }()
 
-    /// Cases of the corpus whose expected values are not Caffe's. `layer_conv_axis2` has the weights of
-    /// a convolution along axis 1, which Caffe refuses for axis 2; in `layer_pool_stochastic`, windows
-    /// are averaged, and pooling_layer.cu divides Σx² by Σx.
+    /// Cases of the corpus with expected values that are not Caffe's. `layer_conv_axis2` has
+    /// weights for axis 1, which Caffe refuses for axis 2; `layer_pool_stochastic` averages
+    /// windows, but pooling_layer.cu divides Σx² by Σx.
     private static let wrong: Set<String> = ["layer_conv_axis2", "layer_pool_stochastic"]
 
-    /// The networks of a corpus that Caffe ran.
+    /// The networks of a corpus with Caffe's outputs.
     static func corpus(_ folder: String) -> [Network] {
       fileNames(in: folder).compactMap { name in
         let path = "\(folder)/\(name)"
@@ -85,13 +85,13 @@ import Testing
       uniqueKeysWithValues: try ArraySet.read(network.expected).arrays.map {
         (Self.blob($0), $0.tensor)
       })
-    // The regions that the detectors' fixtures contain are no outputs in Caffe.
+    // In Caffe, the regions in the detectors' fixtures are not outputs.
     #expect(Set(results.keys) == Set(expected.keys).subtracting(["rois"]))
     for (name, result) in results {
       let expected = try #require(expected[name], "\(name)")
       #expect(result.shape == expected.shape, "\(name)")
       guard result.count == expected.count else { continue }
-      // The largest of the finite values; Caffe's smallest float stands for no value.
+      // The largest finite value, excluding Caffe's smallest float, which marks a missing value.
       let finite = expected.elements.filter { $0.isFinite && abs($0) < 1e38 }
       let largest = finite.reduce(Float(1e-3)) { max($0, abs($1)) }
       let different = zip(result.values, expected.elements).filter { actual, expected in

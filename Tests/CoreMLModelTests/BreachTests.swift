@@ -4,12 +4,12 @@ import Testing
 
 @testable import CoreMLModel
 
-/// Models that Core ML's validator rejects are rejected, with the location. If the validator is
-/// available, it must also reject each of these, and accept the models from which they were made.
+/// Models that Core ML's validator rejects are rejected, with the location. If it is available, the
+/// validator must also reject each of these, and accept the models from which they were made.
 struct BreachTests {
   struct Breach: CustomTestStringConvertible, Sendable {
     let testDescription: String
-    /// Text in one of the errors.
+    /// A part of one of the errors.
     let text: String
     let model: @Sendable () -> Model
 
@@ -36,7 +36,7 @@ struct BreachTests {
     if Shared.has(AppleValidator.name) { #expect(try refusals(model) != []) }
   }
 
-  /// Core ML's validator accepts them, but the reference to the name is ambiguous.
+  /// Core ML's validator accepts these, but references to the name are ambiguous.
   @Test func twoLayersOfOneName() {
     var model = Self.vector()
     model.neuralNetwork?.layers[1].name = "dense"
@@ -52,7 +52,7 @@ struct BreachTests {
   }
 }
 
-// MARK: - Sound models
+// MARK: - Valid models
 
 extension BreachTests {
   private static func array(_ shape: [Int]) -> FeatureType.Kind {
@@ -92,7 +92,7 @@ extension BreachTests {
     return layer
   }
 
-  /// `[3, 4, 4]` through one layer of each of some types.
+  /// `[3, 4, 4]` through one layer of each of several types.
   static func image() -> Model {
     var padding = Padding()
     padding.kind = .constant(value: 0)
@@ -129,7 +129,7 @@ extension BreachTests {
       ], input: array([4]), output: "out")
   }
 
-  /// `[2, 3]` with its exact rank.
+  /// `[2, 3]` with exact ranks.
   static func exact() -> Model {
     var model = network(
       [
@@ -141,7 +141,7 @@ extension BreachTests {
     return model
   }
 
-  /// `[2]` at each step through a recurrent layer.
+  /// `[2]` per step through a recurrent layer.
   static func sequence() -> Model {
     var layer = SimpleRecurrent()
     layer.inputVectorSize = 2
@@ -417,7 +417,7 @@ extension BreachTests {
       layer.matrix = codes(1, [0], .lookupTable([1, 2, 3]))
     },
     layer(image(), "scales in groups", "1 is needed") { (layer: inout Convolution) in
-      // One of two output channels in each group, for three groups of one input channel.
+      // Three groups with one input channel and one of two output channels each.
       (layer.isDeconvolution, layer.nGroups, layer.kernelChannels) = (true, 3, 3)
       (layer.outputChannels, layer.hasBias, layer.bias) = (6, false, nil)
       let count = layer.kernelShape.reduce(1, *)
@@ -495,7 +495,7 @@ extension BreachTests {
     replaced("no class", "className: empty") { Custom() },
   ]
 
-  /// The image network with another layer in place of the first.
+  /// The image network with a different first layer.
   private static func replaced(
     _ name: String, _ text: String, _ layer: @escaping @Sendable () -> any LayerParameters
   ) -> Breach {

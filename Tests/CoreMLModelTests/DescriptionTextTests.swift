@@ -5,7 +5,7 @@ import Testing
 @testable import CoreMLModel
 
 struct DescriptionTextTests {
-  /// The blocks that coremltools prints for a network with an image and an array.
+  /// The text that coremltools prints for a network with an image and an array.
   @Test func imageAndArray() throws {
     var model = Model()
     model.description?.input = [
@@ -54,7 +54,7 @@ struct DescriptionTextTests {
     }
   }
 
-  /// Neither C1 nor marks of direction reach a terminal; protobuf reads the escapes back.
+  /// C1 and bidirectional controls never reach a terminal; protobuf reads the escapes back.
   @Test func controlCharactersAreEscaped() throws {
     var model = Model()
     model.description?.metadata = Metadata()

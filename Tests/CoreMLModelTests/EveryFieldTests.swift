@@ -5,8 +5,8 @@ import Testing
 
 @testable import CoreMLModel
 
-/// Messages with every field of the schema set, plus an unknown field: they come back byte for
-/// byte, so every field is read and written, or carried through.
+/// Messages with every field of the schema set, plus an unknown field, read back byte for byte, so
+/// that every field is decoded and encoded, or preserved.
 struct EveryFieldTests {
   @Test(arguments: 0..<160) func layersComeBack(variant: Int) throws {
     try check(Generator(variant: variant, modelType: "neuralNetwork"))
@@ -23,7 +23,7 @@ struct EveryFieldTests {
     #expect(try model.encoded() == bytes)
   }
 
-  /// Damaged ones give a model or an error, for every kind of layer in turn.
+  /// Damaged messages produce a model or an error, for every kind of layer in turn.
   @Test(arguments: 0..<160) func damagedOnesDoNotTrap(variant: Int) {
     let generator = Generator(variant: variant, modelType: "neuralNetwork")
     let bytes = generator.message(SpecificationSchema.descriptor, depth: 0)
@@ -31,7 +31,7 @@ struct EveryFieldTests {
     for _ in 0..<5 { HostileModelTests.exercise(bytes.withBytesReplaced(&random)) }
   }
 
-  /// Every type in the list is read, not carried through.
+  /// Every type in the list is decoded, not only preserved.
   @Test func allLayerTypesAreRead() throws {
     var types: Set<String> = []
     for variant in 0..<160 {
@@ -48,7 +48,7 @@ struct EveryFieldTests {
 /// Generates the encodings.
 struct Generator {
   let variant: Int
-  /// The kind of model; nil means the variant's.
+  /// The kind of model; nil means that of the variant.
   let modelType: String?
 
   func message(

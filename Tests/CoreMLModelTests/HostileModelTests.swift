@@ -6,7 +6,7 @@ import Testing
 
 @testable import CoreMLModel
 
-/// Reading any bytes ends with a model or an error.
+/// Reading arbitrary bytes produces a model or an error.
 struct HostileModelTests {
   /// A small network with a large weight, so that there are payloads outside the skeleton.
   static let sample: [UInt8] = {
@@ -51,7 +51,7 @@ struct HostileModelTests {
     return (try? model.encoded()) ?? []
   }()
 
-  /// Reads the bytes, and does with the result what programs do.
+  /// Reads the bytes, and uses the result like the program.
   static func exercise(_ bytes: [UInt8]) {
     guard let model = try? Model(bytes: Bytes(bytes)) else { return }
     _ = model.validate()
@@ -72,7 +72,7 @@ struct HostileModelTests {
       if (try? Model(bytes: Bytes(prefix))) == nil { refused += 1 }
       Self.exercise(prefix)
     }
-    // Only a cut between two fields of the outermost message leaves a valid one.
+    // Only truncation between two fields of the outermost message leaves a valid one.
     #expect(refused >= Self.sample.count - 3)
   }
 
@@ -109,7 +109,7 @@ struct HostileModelTests {
     }
   }
 
-  /// A model in memory that is nested too deeply is rejected as well.
+  /// A model in memory that is nested too deeply is rejected, too.
   @Test func deepValues() {
     var model = Model()
     for _ in 0..<40 {
@@ -140,7 +140,7 @@ struct HostileModelTests {
   }
 
   @Test func errorsNameThePlace() throws {
-    // specificationVersion 1; neuralNetwork (500) with a layer whose name is cut off.
+    // specificationVersion 1; neuralNetwork (500) with a layer with a truncated name.
     let broken: [UInt8] = [0x08, 1, 0xA2, 0x1F, 4, 0x0A, 2, 0x0A, 9]
     let error = #expect(throws: ModelError.self) { try Model(bytes: Bytes(broken)) }
     #expect(error?.field == "neuralNetwork.layers")

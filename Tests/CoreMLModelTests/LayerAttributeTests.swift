@@ -15,8 +15,8 @@ import Testing
     NeuralNetworkLayer("l", parameters, input: ["a"], output: ["b"])
   }
 
-  /// `ConvolutionLayerParams` of NeuralNetwork.proto: 1, 2, 10, 20, 30, 40, then 50 or 51, 60, 70 and
-  /// 100; the weights 90 and 91 are left out.
+  /// `ConvolutionLayerParams` of NeuralNetwork.proto: fields 1, 2, 10, 20, 30, 40, then 50 or 51,
+  /// 60, 70 and 100; the weights, 90 and 91, are omitted.
   @Test func convolutions() throws {
     var layer = Convolution()
     layer.outputChannels = 8
@@ -38,7 +38,7 @@ import Testing
       ])
   }
 
-  /// Each layer has its own, whatever the others are; numbers are numbers, enumerations names.
+  /// Each layer has its own attributes; numbers stay numbers, enumeration values are names.
   @Test func severalLayers() throws {
     var pooling = Pooling()
     pooling.type = .average

@@ -2,7 +2,7 @@ import Testing
 
 @testable import CoreMLModel
 
-/// Counts derived by hand from the layers' definitions.
+/// Counts calculated by hand from the layers' definitions.
 @Suite struct MultiplyAddsTests {
   private func count(_ layer: some LayerParameters, _ inputs: [Int]...) throws -> Int {
     layer.multiplyAdds(inputs, try layer.blobShapes(inputs))

@@ -10,8 +10,8 @@ import Testing
     #expect(names.take("pool") == "pool")
   }
 
-  /// With one underscore more each time, this would make 450 million characters and comparisons of
-  /// them.
+  /// Adding one underscore each time would make names of 450 million characters in total, and
+  /// compare them.
   @Test func manyEqualNamesStayShort() {
     var names = NamePool()
     var longest = 0

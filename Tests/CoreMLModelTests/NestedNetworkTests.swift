@@ -3,7 +3,7 @@ import Testing
 
 @testable import CoreMLModel
 
-/// Networks inside branches and loops: their blobs and their shapes.
+/// Blobs and shapes of networks inside branches and loops.
 @Suite struct NestedNetworkTests {
   private static func network(_ layers: NeuralNetworkLayer...) -> NeuralNetwork {
     var network = NeuralNetwork()
@@ -57,7 +57,7 @@ import Testing
     #expect(inferred.inside[0]?.map { $0.shapes["y"] } == [[2, 3], [2, 3]])
   }
 
-  /// The second branch leaves the other shape.
+  /// The second branch produces a different shape.
   @Test func whatTheBranchesMakeDifferentIsUnknown() {
     let branch = Self.branch(
       Self.network(Self.layer("a", Self.transpose([1, 0]), "x", "y")),
@@ -69,7 +69,7 @@ import Testing
     #expect(inferred.inside[0]?.map { $0.shapes["y"] } == [[3, 2], [2, 3]])
   }
 
-  /// The first run of the body turns 2 × 3 into 3 × 2, the second turns it back.
+  /// The first iteration of the body transposes 2 × 3 to 3 × 2, the second transposes back.
   @Test func aBlobWhoseShapeALoopChangesIsUnknown() {
     var loop = Loop()
     loop.maxLoopIterations = 2
@@ -92,7 +92,7 @@ import Testing
     #expect(error.message.contains("'a'") && error.message.contains("'absent'"))
   }
 
-  /// One of two branches runs, so neither has what the other writes.
+  /// Only one of two branches runs, so neither can read what the other writes.
   @Test func branchesDoNotSeeEachOther() {
     let branch = Self.branch(
       Self.network(Self.layer("a", Sin(), "x", "y")),
@@ -109,7 +109,7 @@ import Testing
     #expect(Self.model(network).validate().contains { $0.field == "description.output.y" })
   }
 
-  /// Axes of length 1 in front of those that a transpose names, as an image's, stay.
+  /// Leading axes of length 1, beyond those of a transpose, stay, as for an image.
   @Test func aTransposeLeavesLeadingAxesOfLengthOne() throws {
     let transpose = Self.transpose([1, 2, 0])
     #expect(try transpose.outputShapes([[1, 3, 4, 5]]) == [[1, 4, 5, 3]])

@@ -3,7 +3,7 @@ import Testing
 
 @testable import CoreMLModel
 
-/// Expected shapes are calculated by hand from the formula next to each.
+/// Expected shapes are calculated by hand from the adjacent formula.
 struct OutputShapeTests {
   private func convolution(
     _ kernel: [Int], stride: [Int] = [], dilation: [Int] = [], padding: Convolution.Padding? = nil,
@@ -172,7 +172,7 @@ struct OutputShapeTests {
     slice.startIndex = 1
     slice.endIndex = -1
     slice.stride = 4
-    // 1, 5 of 1..<7
+    // Indices 1 and 5 of 1..<7.
     try check(slice, [[2, 3, 4, 6, 2]])
     slice.startIndex = -3
     slice.endIndex = 8
@@ -256,7 +256,7 @@ struct OutputShapeTests {
         == [[7, 2, 5, 1, 1], [1, 2, 5, 1, 1]])
   }
 
-  /// Sizes in a hostile file give an error, never a trap.
+  /// Sizes in a hostile file produce an error, never a trap.
   @Test func extremeSizes() {
     let extremes = [Int.min, -1, 0, 1, Int(Int32.max), Int.max]
     for a in extremes {

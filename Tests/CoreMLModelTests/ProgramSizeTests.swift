@@ -5,8 +5,8 @@ import Testing
 @testable import CoreMLModel
 
 struct ProgramSizeTests {
-  /// A program of 50,000 constants, as one of some thousand operations has, can be read: messages of
-  /// six bytes each.
+  /// A program with 50,000 constants, as in programs of some thousand operations, can be read: each
+  /// message has six bytes.
   @Test func readsManyConstants() throws {
     var operation = MILOperation()
     operation.type = "const"

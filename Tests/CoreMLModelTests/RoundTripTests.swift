@@ -5,7 +5,7 @@ import Testing
 
 @testable import CoreMLModel
 
-/// Reading and writing loses nothing.
+/// Reading and writing preserves everything.
 struct RoundTripTests {
   /// The file is released together with the last of its weights.
   @Test func nothingOutlivesTheModel() throws {

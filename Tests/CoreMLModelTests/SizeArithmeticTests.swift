@@ -2,9 +2,9 @@ import Testing
 
 @testable import CoreMLModel
 
-/// The operators that targets with documents use in place of the standard library's.
+/// The operators that targets with documents use instead of the standard library's.
 @Suite struct SizeArithmeticTests {
-  // Not constants, whose overflow the compiler would refuse.
+  // Not constants, since the compiler would reject their overflow.
   private static let sizes = [0, 1, -1, 3, 1 << 31, -1 << 31, 1 << 62, .max, -.max]
 
   @Test(arguments: sizes, sizes)
@@ -18,7 +18,7 @@ import Testing
     #expect(abs(Double(a - b) - difference) <= abs(difference) / 2)
   }
 
-  /// Also as functions, and in assignments.
+  /// Also as functions and in assignments.
   @Test func appliesEverywhere() {
     let side = 1 << 31
     let volume = [side, side, side].reduce(1, *)

@@ -4,8 +4,8 @@ import Testing
 @testable import CoreMLModel
 
 struct SpecificationSchemaTests {
-  /// A message that one table reads in parts and another does not list would be unpacked completely
-  /// by the second.
+  /// If one table reads a message in parts and another does not list it, the second would unpack it
+  /// completely.
   @Test func everyMessageTypeIsReadInOneWay() {
     var carried: [String: Set<[String]>] = [:]
     var visited: Set<ObjectIdentifier> = []

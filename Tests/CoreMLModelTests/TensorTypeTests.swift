@@ -3,7 +3,7 @@ import Testing
 @testable import CoreMLModel
 
 @Suite struct TensorTypeTests {
-  /// [2, …, 3], where the middle stands for any number of axes.
+  /// [2, …, 3], where the ellipsis means any number of axes.
   @Test(arguments: [
     ([2, 3], true), ([2, 7, 3], true), ([2, 1, 1, 3], true), ([2], false), ([3, 3], false),
     ([2, 3, 1], false), ([], false),

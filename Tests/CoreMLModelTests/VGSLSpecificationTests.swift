@@ -27,7 +27,7 @@ struct VGSLSpecificationTests {
         == .range([SizeRange(1, 1), SizeRange(1, 1), SizeRange(12, 12), SizeRange(1, -1)]))
   }
 
-  /// Only the first reading changes anything, and other models stay as they are.
+  /// Only the first pass changes anything, and other models stay unchanged.
   @Test func connectedOnce() throws {
     let model = try Model(contentsOf: path)
     var again = model
@@ -40,7 +40,7 @@ struct VGSLSpecificationTests {
     #expect(other == before)
   }
 
-  /// The file itself is none that Core ML loads.
+  /// The file itself is not one that Core ML can load.
   @Test func storeIsInvalid() throws {
     let errors = try Model(uncheckedContentsOf: path).validate()
     #expect(errors.count == 1)

@@ -44,14 +44,14 @@ struct ValidationTests {
         == [])
   }
 
-  /// Conversions that coremltools gets wrong: it splits the biases of a `reset_after` GRU for
-  /// another layout, and puts a dense layer after a reshape although Keras applies it to the last
+  /// Conversions that coremltools gets wrong: it splits the biases of a `reset_after` GRU for a
+  /// different layout, and puts a dense layer after a reshape although Keras applies it to the last
   /// axis.
   static let faultyReferences = [
     "gru_12_reset_after", "gru_13_recurrent_activation_reset_after", "reshape_i_i_neg_after_dense",
   ]
 
-  /// Models from coremltools are valid except for its faults, which are found.
+  /// Models from coremltools are valid except for its bugs, which are found.
   @Test(.shared("corpus")) func referenceModelsHaveNoFaults() throws {
     for path in sharedModels where path.hasSuffix("coremltools.mlmodel") {
       let faults = try Model(uncheckedContentsOf: path).validate()
@@ -177,7 +177,7 @@ struct ValidationTests {
   /// The versions that coremltools chose are as low as possible.
   @Test(.shared("corpus")) func referenceVersions() throws {
     for path in sharedModels where path.hasSuffix("coremltools.mlmodel") {
-      // For a GRU that resets after the product, coremltools writes too many biases.
+      // For a GRU with `reset_after`, coremltools writes too many biases.
       let model = try Model(uncheckedContentsOf: path)
       #expect(model.minimumSpecificationVersion == model.specificationVersion, "\(path)")
     }

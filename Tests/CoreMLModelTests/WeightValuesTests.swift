@@ -24,7 +24,7 @@ struct WeightValuesTests {
         == [2, -1, 2, 2, -1, -1, 2, -1, 2])
   }
 
-  /// 5 = 101, 3 = 011, 6 = 110 (across the end of the byte), 1 = 001: 10101111 0001….
+  /// 5 = 101, 3 = 011, 6 = 110 (across two bytes), 1 = 001: 10101111 0001….
   @Test func threeBitsCrossBytes() throws {
     let weights = quantized(
       [0b1010_1111, 0b0001_0000], bits: 3, .linear(scale: [0.5], bias: [-1]))
@@ -42,7 +42,7 @@ struct WeightValuesTests {
   }
 
   /// A deconvolution's kernel has its output channels on axis 1: here 2 × 3 × 2 codes with a scale
-  /// for each of the 3.
+  /// for each of 3 channels.
   @Test func deconvolutionsScaleTheSecondAxis() throws {
     var layer = Convolution()
     layer.isDeconvolution = true

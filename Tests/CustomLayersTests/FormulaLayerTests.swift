@@ -31,7 +31,7 @@ import Testing
     try layer.setWeightData([Bytes([UInt16(0x3800), 0xC000])])
     #expect(
       try evaluate(layer, [1, 1, 2, 2, 2], [1, 2, 3, 4, 5, 6, 7, 8]) == [6.5, 8.5, 12, 14])
-    // Another shape of the input.
+    // A different input shape.
     #expect(try layer.outputShapes(forInputShapes: [[3, 1, 2, 5, 7]]) == [[3, 1, 2, 4, 7]])
   }
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import CustomLayers
 
-/// The built-in layers against their formulas in double precision.
+/// The built-in layers compared with their formulas in double precision.
 @Suite struct FormulaTwinTests {
   private func expectClose(
     _ result: CaseTensor, _ shape: [Int], _ expected: [Double], _ label: String = "",
@@ -150,7 +150,7 @@ import Testing
     #expect(back[0].values == input.values)
   }
 
-  /// Without offsets it is a convolution; an offset of a whole row moves everything by a row.
+  /// Without offsets it is a convolution; an offset of one row shifts everything by one row.
   @Test func deformableConvolutionWithWholeOffsets() throws {
     var random = SplitMix64(seed: 6)
     let input = random.array([1, 1, 2, 5, 6])

@@ -4,7 +4,7 @@ import Testing
 
 @testable import CustomLayers
 
-/// The built-in layers against TensorFlow and PyTorch.
+/// The built-in layers compared with TensorFlow and PyTorch.
 @Suite struct FrameworkValueTests {
   @Test(arguments: [("tensorflow", 30), ("torch", 30), ("numpy", 2)])
   func agreesWithItsFramework(framework: String, least: Int) throws {
@@ -27,7 +27,7 @@ import Testing
   }
 
   @Test func everyClassHasValuesOfAFramework() {
-    // The style network's layers are tested on that network, formulas against NumPy.
+    // The style network's layers are tested in that network, formulas are compared with NumPy.
     let own: Set<String> = ["RescaleOutputLambda", "ResCropBlockLambda", "Formula"]
     let tested = Set(
       ["tensorflow", "torch", "numpy"].flatMap(FrameworkCase.all).map(\.className))

@@ -4,9 +4,9 @@ import Testing
 
 @testable import CustomLayers
 
-/// Inputs that the built-in layers reject: one error that names the field.
+/// Inputs that the built-in layers reject with one error that names the field.
 @Suite struct LayerErrorTests {
-  /// Required parameters of a class.
+  /// The required parameters of each class.
   private static let needed: [String: [String: CustomLayerParameter]] = [
     "Resize": ["scale": .double(2)],
     "Formula": ["expression": .string("x")],
@@ -40,7 +40,7 @@ import Testing
     }
   }
 
-  /// Input shapes of every rank give output shapes or an error, never a trap.
+  /// Input shapes of every rank produce output shapes or an error, never a trap.
   @Test(arguments: classNames)
   func takesAnyRankOrRefusesIt(name: String) throws {
     let layer = try LayerRun.type(name).init(parameters: Self.needed[name] ?? [:])
@@ -55,7 +55,7 @@ import Testing
         } catch { #expect(error is ModelError) }
       }
     }
-    // These accept particular shapes only.
+    // These accept only particular shapes.
     let particular = [
       "ROIPooling", "ROIAlign", "PSROIPooling", "GroupNormalization", "DeformableConvolution",
       "GridSampleLayer", "Proposal",
@@ -128,7 +128,7 @@ import Testing
     }
   }
 
-  /// Places that no whole number holds.
+  /// Coordinates that no integer can represent.
   @Test(
     arguments: ["ROIPooling", "ROIAlign", "PSROIPooling"],
     [Double(Float.greatestFiniteMagnitude), -1e30])

@@ -4,7 +4,7 @@ import TestSupport
 
 @testable import CustomLayers
 
-/// Makes, asks and runs built-in layers.
+/// Creates, queries and runs built-in layers.
 enum LayerRun {
   static func type(_ name: String) throws -> any (BuiltInCustomLayer & SendableMetatype).Type {
     guard

@@ -8,7 +8,7 @@ import Testing
     try ClassTree(Bytes(Array(text.utf8))).groups
   }
 
-  /// As `read_tree` of Darknet's `tree.c`: a group ends where the parent changes.
+  /// As in `read_tree` of Darknet's `tree.c`, a group ends where the parent changes.
   @Test func groupsOfClassesWithOneParent() throws {
     #expect(try groups("a -1\nb -1\nc 0\nd 1\ne 1\n") == [2, 1, 2])
     #expect(try groups("a -1\r\nb\t0\r\nc 0") == [1, 2])

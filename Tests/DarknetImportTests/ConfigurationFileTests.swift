@@ -72,7 +72,7 @@ import Testing
         == message)
   }
 
-  /// As C's `atoi` reads them.
+  /// Parsed as by C's `atoi`.
   @Test func numbersEndWhereTheirDigitsEnd() throws {
     let section = try parse("[a]\nlayers=-6-1\nmask=3x, 4-5,+2.5\n").sections[0]
     #expect(try section.ints("layers") == [-6])

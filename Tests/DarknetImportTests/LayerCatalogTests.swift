@@ -11,7 +11,7 @@ import Testing
     #expect(Set(names).isDisjoint(with: LayerCatalog.impossible.flatMap { $0.names }))
   }
 
-  /// Every kind of section and every function occurs in a network that is compared.
+  /// Every kind of section and every function is in a network with expected values.
   @Test func everySectionHasAFixture() throws {
     let files = fixtures.names.filter { $0.hasSuffix(".cfg") }
     let text = try files.map { try String(decoding: fixtures.bytes($0), as: UTF8.self) }

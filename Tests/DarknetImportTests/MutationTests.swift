@@ -4,7 +4,7 @@ import Testing
 
 @testable import DarknetImport
 
-/// Damaged configurations and weights give an error or a network, never a trap.
+/// Damaged configurations and weights produce an error or a network, never a trap.
 @Suite struct MutationTests {
   /// Typical numbers in hostile files.
   private static let values = [

@@ -8,7 +8,7 @@ import TestSupport
 
 let fixtures = Fixtures("darknet/layers")
 
-/// Converts a network from text, with random weights if none are given.
+/// Converts a network from text, with random weights unless some are given.
 func convert(
   _ text: String, weights: [UInt8]? = nil, options: ConversionOptions = ConversionOptions()
 ) throws -> ConversionResult {
@@ -23,7 +23,7 @@ func convert(
     options: options)
 }
 
-/// A header of version 0.2 and `count` numbers, each equal to its index.
+/// A header of version 0.2 and `count` values, each equal to its index.
 func weightBytes(_ count: Int, header: [UInt32] = [0, 2, 0, 640, 0]) -> [UInt8] {
   let numbers = (0..<count).map { Float($0).bitPattern }
   return (header + numbers).flatMap { word in

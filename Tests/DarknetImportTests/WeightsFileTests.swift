@@ -46,7 +46,7 @@ import Testing
 
     """
 
-  /// 3 · 4 + 3 · 2 · 9 = 66 and 2 + 6 = 8 numbers.
+  /// 3 · 4 + 3 · 2 · 9 = 66 and 2 + 6 = 8 values.
   @Test func orderOfTheNumbers() throws {
     let layers = try convert(Self.network, weights: weightBytes(74)).layers
     let first = try #require(layers[0].parameters as? Convolution)
@@ -86,7 +86,7 @@ import Testing
     #expect(odd?.message.hasPrefix("0 numbers and 2 bytes are left over") == true)
   }
 
-  /// Weights of another network give impossible variances before they run out.
+  /// Weights of another network have invalid variances before they run out.
   @Test func negativeVariance() {
     var bytes = weightBytes(74)
     bytes[20 + 4 * 10 + 3] |= 0x80

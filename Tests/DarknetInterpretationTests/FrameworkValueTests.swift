@@ -7,12 +7,12 @@ import Testing
 
 @testable import DarknetInterpretation
 
-/// The interpreter in double precision gives what Darknet's formulas in NumPy give
+/// The interpreter in double precision matches Darknet's formulas in NumPy
 /// (`Fixtures/darknet/reference.py`).
 @Suite struct FrameworkValueTests {
   private static let fixtures = Fixtures("darknet/layers")
 
-  /// Without `dropout_only`, whose result has no name of its own in the script.
+  /// Without `dropout_only`, whose result has no separate name in the script.
   private static let names: [String] = fixtures.names.filter { $0.hasSuffix(".expected.npz") }
     .map { String($0.dropLast(13)) }.filter { $0 != "dropout_only" }.sorted()
 

@@ -4,8 +4,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Average precision against pycocotools: `Tests/Tools/coco_average_precision.py` made the objects,
-/// the detections and its answers.
+/// Average precision compared with pycocotools: `Tests/Tools/coco_average_precision.py` made the
+/// objects, the detections and the expected values.
 @Suite struct COCOEvaluationTests {
   private static let fixtures = Fixtures("detection")
 
@@ -56,7 +56,7 @@ import Testing
     }
     let object = TrueObject(image: 1, category: 1, box: box)
     #expect(abs((precision([object]) ?? 0) - 1) < 1e-12)
-    // Of two objects one is found, with a recall of a half: 51 of 101 places have a precision of 1.
+    // One of two objects is found, for a recall of 0.5: 51 of 101 recalls have a precision of 1.
     let far = Box(x: 100, y: 100, width: 10, height: 10)
     let other = TrueObject(image: 1, category: 1, box: far)
     #expect(abs((precision([object, other]) ?? 0) - 51.0 / 101) < 1e-12)

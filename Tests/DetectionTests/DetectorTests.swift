@@ -60,7 +60,7 @@ import Testing
     #expect(abs((none.first?.box.width ?? 0) - 0.5) < 1e-6)
   }
 
-  /// Anchors for all outputs at once: the finest grid uses the first ones.
+  /// Anchors for all outputs together: the finest grid uses the first ones.
   @Test func anchorsOfSeveralGrids() throws {
     let coarse = grid(channels: 6, rows: 3, columns: 3, at: 0, 2, [0, 0, 0, 0, 20, 20])
     let fine = grid(channels: 6, rows: 6, columns: 6, at: 5, 1, [0, 0, 0, 0, 20, 20])

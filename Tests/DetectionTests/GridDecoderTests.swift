@@ -3,7 +3,7 @@ import Testing
 
 @testable import Detection
 
-/// Against OpenCV's Region layer, and against formulas calculated by hand.
+/// Compared with OpenCV's Region layer, and with formulas calculated by hand.
 @Suite struct GridDecoderTests {
   private func compare(_ name: String, _ decoder: GridDecoder) throws {
     let grid = try Fixture.array(name)
@@ -44,7 +44,7 @@ import Testing
     try compare("yolo_new", decoder)
   }
 
-  /// One box in column 4 of row 1, so that exchanging x and y has an effect.
+  /// One box in column 4 of row 1, so that swapping x and y has an effect.
   @Test func oneBoxOffTheDiagonal() throws {
     let (rows, columns, classes) = (3, 5, 2)
     var decoder = GridDecoder(
@@ -92,7 +92,7 @@ import Testing
     }
   }
 
-  /// NaN and overflowing numbers give no boxes and no trap.
+  /// NaN and overflowing values produce no boxes and no trap.
   @Test(arguments: [Float.nan, .infinity, -.infinity, 1e30])
   func hostileNumbers(_ value: Float) throws {
     for kind in [GridDecoder.Kind.region, .yolo, .gaussian] {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Detection
 
-/// Against the NumPy code beside the networks, `Fixtures/caffe/layers/regions.py`.
+/// Compared with the NumPy code beside the networks, `Fixtures/caffe/layers/regions.py`.
 @Suite struct RegionDecoderTests {
   private func arrays(_ file: String) throws -> [String: Tensor] {
     let set = try ArraySet.parse(try MappedFile.read(Fixtures("caffe/layers").path(file)))
@@ -14,7 +14,7 @@ import Testing
       set.arrays.map { ($0.name ?? "", $0.tensor) }, uniquingKeysWith: { first, _ in first })
   }
 
-  /// Rows of class, score, x₁, y₁, x₂, y₂ in pixels before scaling; the last one belongs to the box.
+  /// Rows of class, score, x₁, y₁, x₂, y₂ in pixels before scaling; a box includes its last pixel.
   private func boxes(_ name: String, scale: Double, width: Int, height: Int) throws
     -> [DetectedObject]
   {

@@ -14,7 +14,7 @@ import Testing
       .ssd, settings: DetectorSettings(metadata: [:], options: given), width: 32, height: 32)
   }
 
-  /// Offsets, scores and PriorBox's output give the same boxes as OpenCV's DetectionOutput.
+  /// Offsets, scores and PriorBox's output yield the same boxes as OpenCV's DetectionOutput.
   @Test func asOpenCV() throws {
     let found = try detector().objects(
       in: outputs(["mbox_conf", "mbox_priorbox", "mbox_loc"]))
@@ -23,8 +23,8 @@ import Testing
     #expect(found.difference(from: expected) < 1e-5)
   }
 
-  /// Rows count classes including the background, objects exclude it; rows after the last box are
-  /// ignored.
+  /// Class indices in rows include the background, those of objects exclude it; rows after the last
+  /// box are ignored.
   @Test func rows() throws {
     let rows = Tensor(
       shape: [1, 1, 3, 7],
@@ -45,11 +45,11 @@ import Testing
       Box(centerX: 0.25, centerY: 0.5, width: 0.4, height: 0.8),
       Box(centerX: 0.75, centerY: 0.5, width: 0.2, height: 0.2),
       Box(centerX: 0.75, centerY: 0.5, width: 0.4, height: 0.8),
-      // ½ · 6 pixels from the edges; no side is longer than the image.
+      // Centers are ½ · 6 pixels from the edges; no side is longer than the image.
       Box(centerX: 0.15, centerY: 0.3, width: 1, height: 1),
     ]
     #expect(priors.boxes == wanted)
-    // Half the width to the right, a fifth of the height down, e times as wide.
+    // Half the width to the right, a fifth of the height down, and e times as wide.
     let box = priors.box(0, offsets: (5, 2, 5, 0))
     let moved = Box(
       centerX: 0.25 + 0.5 * 0.2, centerY: 0.54, width: 0.2 * 2.718281828459045, height: 0.2)

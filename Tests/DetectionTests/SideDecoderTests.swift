@@ -3,7 +3,7 @@ import Testing
 
 @testable import Detection
 
-/// YOLO v1's numbers by the formula of Darknet's `get_detection_detections`.
+/// YOLO v1's outputs, decoded by the formula of Darknet's `get_detection_detections`.
 @Suite struct SideDecoderTests {
   /// 3 × 3 cells, two classes, two boxes.
   @Test func oneBox() throws {

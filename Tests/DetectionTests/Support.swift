@@ -28,13 +28,13 @@ enum Fixture {
 }
 
 extension [DetectedObject] {
-  /// Sorted by class and score, which are all different in the fixtures.
+  /// Sorted by class and score, which are distinct in the fixtures.
   var inOrder: [DetectedObject] {
     sorted { ($0.classIndex, $0.score) < ($1.classIndex, $1.score) }
   }
 
-  /// The greatest difference of scores and edges from those of `other`, with edges relative to 1 if
-  /// they are larger; infinite if the classes differ.
+  /// The largest difference of scores and edges from those of `other`, relative to edges larger
+  /// than 1; infinite if the classes differ.
   func difference(from other: [DetectedObject]) -> Double {
     guard count == other.count else { return .infinity }
     var largest = 0.0

@@ -3,7 +3,7 @@ import Testing
 @testable import Detection
 
 @Suite struct SuppressionTests {
-  /// 80 boxes of three classes, against OpenCV's `NMSBoxesBatched` with a threshold of 0.4.
+  /// 80 boxes of three classes, compared with OpenCV's `NMSBoxesBatched` with a threshold of 0.4.
   @Test func asOpenCV() throws {
     let candidates = try Fixture.objects("candidates")
     let kept = try Fixture.array("kept").elements.map { candidates[Int($0)] }
@@ -16,7 +16,7 @@ import Testing
   @Test func overlap() {
     let unit = Box(left: 0, top: 0, right: 2, bottom: 2)
     #expect(unit.overlap(unit) == 1)
-    // Half of one is inside the other: 2 / (4 + 4 − 2).
+    // Each box covers half of the other: 2 / (4 + 4 − 2).
     #expect(abs(unit.overlap(Box(left: 1, top: 0, right: 3, bottom: 2)) - 1.0 / 3) < 1e-15)
     #expect(unit.overlap(Box(left: 2, top: 0, right: 3, bottom: 2)) == 0)
     #expect(unit.overlap(Box(left: 1, top: 1, right: 1, bottom: 2)) == 0)

@@ -1,6 +1,6 @@
 import KernelInterface
 
-/// The kernels for arm64, performed by an emulated program. Takes the place of the baseline's table.
+/// The arm64 kernels, run by an emulated program. Replaces the table of the baseline.
 package enum Table: KernelTable {
   private static var constants: EmulatedConstants { Emulator.shared.constants }
 

@@ -1,15 +1,15 @@
 import LibC
 import Synchronization
 
-/// An emulated program that performs calls of kernels, one at a time, on this process's memory. It
-/// asks for the pages that a kernel touches and returns what has changed.
+/// An emulated program that performs kernel calls, one at a time, on this process's memory. It
+/// requests the pages that a kernel touches, and returns changed data.
 final class Emulator: Sendable {
   static let shared = Emulator()
 
   let constants: EmulatedConstants
   private let calls: Int32
   private let answers: Int32
-  /// A way to copy a page that need not exist.
+  /// A pipe through which a page is copied that may not exist.
   private let probe: (read: Int32, write: Int32)
   private let turn = Mutex(())
 
@@ -67,7 +67,7 @@ final class Emulator: Sendable {
 
   private func lend(_ address: UInt, _ call: KernelCall) {
     var page = [UInt8](repeating: 0, count: 4096)
-    // Fails, instead of a signal, if the page cannot be read.
+    // An unreadable page makes this fail, instead of causing a signal.
     guard write(probe.write, UnsafeRawPointer(bitPattern: address), 4096) == 4096 else {
       fatalError("the kernel touched \(String(address, radix: 16)): \(call)")
     }
@@ -106,8 +106,8 @@ final class Emulator: Sendable {
     return (child, calls, answers)
   }
 
-  /// Whether the emulator itself uses addresses at which this process has memory: the emulated
-  /// program would take one for the other.
+  /// Whether the emulator itself uses addresses of this process's memory, which the emulated
+  /// program would confuse.
   private static func sharesAddresses(with child: pid_t) -> Bool {
     let own = mappings("/proc/self/maps")
     let others = mappings("/proc/\(child)/maps")
@@ -123,7 +123,7 @@ final class Emulator: Sendable {
       let text = line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
       let bounds = String(decoding: text.prefix { $0 != UInt8(ascii: " ") }, as: UTF8.self)
         .split(separator: "-").compactMap { UInt($0, radix: 16) }
-      // Above is the kernel's.
+      // Higher addresses belong to the kernel.
       if bounds.count == 2, bounds[0] < bounds[1], bounds[1] <= 1 << 47 {
         result.append(bounds[0]..<bounds[1])
       }

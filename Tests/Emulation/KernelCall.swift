@@ -1,7 +1,6 @@
 import KernelInterface
 
-/// A call of a kernel, in bytes that both architectures lay out alike: addresses are those of the
-/// caller.
+/// A kernel call, as bytes with the same layout on both architectures; addresses are the caller's.
 package enum KernelCall: @unchecked Sendable {
   case convolution(ConvolutionArguments)
   case depthwiseConvolution(ConvolutionArguments)
@@ -39,14 +38,15 @@ package enum KernelCall: @unchecked Sendable {
   case multiplyAddLoop(rounds: Int, start: Float)
 }
 
-/// What a kernel returns.
+/// The result of a kernel.
 package struct KernelAnswer: Sendable {
   package var float: Float = 0
   package var double: Double = 0
   package var count = 0
 }
 
-/// What the emulated program says first: the table's constants, and sizes that both sides share.
+/// The first output of the emulated program: the table's constants, and sizes that both sides
+/// share.
 package struct EmulatedConstants: Sendable, Equatable {
   package var channelBlock = 0
   package var panelBlocks = 0

@@ -34,7 +34,7 @@ import Testing
     let buffers = random(120, steps: 60, seed: seed)
     let planner = try ArenaPlanner(buffers)
     expectDisjoint(buffers, planner)
-    // No plan can be smaller than the buffers alive at one step; this one stays close to that.
+    // No plan can be smaller than the live buffers at one step; this one stays close to that.
     var needed = 0
     for step in 0..<60 {
       var total = 0

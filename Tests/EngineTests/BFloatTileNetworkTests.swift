@@ -6,7 +6,7 @@ import Testing
 
 @testable import Engine
 
-/// Networks whose products are computed by emulated tiles of bf16 numbers.
+/// Networks whose products are computed by emulated bf16 tiles.
 @Suite(.enabled(if: InstructionSet.avx512.isAvailable, "needs AVX-512"))
 struct BFloatTileNetworkTests {
   private typealias Net = TestNetwork

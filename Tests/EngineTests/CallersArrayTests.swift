@@ -47,7 +47,7 @@ import Testing
     }
   }
 
-  /// Rows and columns that no window reaches come after the last ones.
+  /// Rows and columns that no window covers follow the last ones.
   @Test func convolutionReadsInPlace() throws {
     for (inputs, kernel, stride) in [(3, 3, 2), (1, 1, 1), (8, 5, 3), (4, 3, 1), (3, 2, 4)] {
       try check(
@@ -66,7 +66,7 @@ import Testing
       [1, 1, 3, 23, 38], isCopied: true)
   }
 
-  /// One reader works in place, the other on blocks of channels.
+  /// One reader works in place, the other on channel blocks.
   @Test func otherReadersTakeACopy() throws {
     try check(
       Net.model(
@@ -79,7 +79,7 @@ import Testing
         ]), [1, 1, 4, 9, 9], isCopied: true)
   }
 
-  /// Row-major results with many pieces, the last one partial, and with a single element.
+  /// Row-major results in many pieces, with a partial last one, and results of a single element.
   @Test func rowMajorResults() throws {
     for shape in [[1, 1, 3, 101, 173], [1, 3, 1000, 1, 1], [1, 1, 1, 1, 1]] {
       try check(

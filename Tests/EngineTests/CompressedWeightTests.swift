@@ -6,13 +6,13 @@ import Testing
 
 @testable import Engine
 
-/// Networks with compressed weights give exactly the same results as the same values in single
-/// precision, and match the reference implementation in double precision within rounding, on every
-/// instruction set and with any number of threads.
+/// Networks with compressed weights compute exactly the same as with the same values in single
+/// precision, and match the reference implementation within rounding, on every instruction set and
+/// with any number of threads.
 @Suite struct CompressedWeightTests {
   private typealias Net = TestNetwork
 
-  /// How a test stores weights.
+  /// The ways in which tests store weights.
   enum Storage: CaseIterable {
     case half, linear, linearOfAll, table
 
@@ -56,7 +56,7 @@ import Testing
     }
   }
 
-  /// The same values in single precision.
+  /// The model with the same values in single precision.
   private func expanded(_ model: Model) throws -> Model {
     var model = model
     var network = try #require(model.neuralNetwork)
@@ -71,7 +71,7 @@ import Testing
     return model
   }
 
-  /// - Parameter isExact: whether the two results must be equal rather than within rounding.
+  /// - Parameter isExact: whether both results must be equal, not only within rounding.
   private func check(
     _ model: Model, _ shape: [Int], kernel: String, isExact: Bool = true,
     threadCounts: [Int] = [1, 2, 5, 40]
@@ -136,8 +136,8 @@ import Testing
     try check(Net.model([37, 1, 1], scaled), [1, 1, 37, 1, 1], kernel: "row dot products, ")
   }
 
-  /// Kernels that are packed at compile time: ordinary, with groups, depthwise, pointwise, with few
-  /// tiles, transposed.
+  /// Kernels that are packed at compile time: ordinary, grouped, depthwise, pointwise, with few
+  /// tiles, and transposed.
   @Test(arguments: [Storage.half, .linear, .table]) func packedConvolutions(
     _ storage: Storage
   ) throws {
@@ -164,7 +164,7 @@ import Testing
       Net.model([6, 5, 5], [Net.layer("c", transposed, "in", "out")]), [1, 1, 6, 5, 5], kernel: "")
   }
 
-  /// With many channels, codes stay compressed and are expanded panel by panel, also with a factor
+  /// With many channels, codes stay compressed and are expanded panel by panel, even with a factor
   /// from a later layer.
   @Test(arguments: [(Storage.linear, 8), (.table, 4)])
   func convolutionsByPanels(_ storage: Storage, _ bits: Int) throws {
@@ -186,8 +186,8 @@ import Testing
       try CompiledNetwork(model: model, options: options).packedWeightBytes == inputs * 352 * 9)
   }
 
-  /// With so many threads that each takes tiles by itself, the transformed weights are kept; the
-  /// result is the same.
+  /// With so many threads that each takes tiles on its own, the transformed weights are kept, and
+  /// the result is the same.
   @Test(arguments: [(Storage.linear, 8), (.table, 4)])
   func keptWeightsEqualExpandedOnes(_ storage: Storage, _ bits: Int) throws {
     let layer = Net.convolution(352, 352) {
@@ -214,7 +214,7 @@ import Testing
     }
   }
 
-  /// Rows of codes with every width as columns of bytes, also past the last row.
+  /// Rows of codes of every width as columns of bytes, including those beyond the last row.
   @Test(arguments: 1...8) func codesByColumns(_ bits: Int) throws {
     for (rows, count) in [(3, 9), (8, 16), (11, 27)] {
       var random = SplitMix64(seed: UInt64(bits))

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Engine
 
-/// Parts of a concatenation that are written in place: next to parts that are not, nested, with
+/// Parts of a concatenation that are written in place: beside parts that are not, nested, with
 /// other readers, with and without a halo.
 @Suite struct ConcatenationPlanTests {
   private typealias Net = TestNetwork
@@ -45,7 +45,7 @@ import Testing
         Net.layer("b", Net.convolution(5, 16, seed: 2), "in", "b"),
         Net.layer("c", Net.convolution(5, 19, seed: 3), "in", "c"),
         joined("j", ["a", "b", "c"], "d"),
-        // Requests a halo, which all parts then have.
+        // Requests a halo, which all parts then get.
         Net.layer("e", Net.convolution(67, 8, seed: 4), "d", "out"),
       ], channels: 5)
   }

@@ -8,7 +8,7 @@ import Testing
 @testable import Engine
 
 /// A network of the reference corpus, converted from a source model, with inputs and the source
-/// framework's answer.
+/// framework's outputs.
 struct CorpusCase: CustomTestStringConvertible, Sendable {
   enum Framework: String, CaseIterable { case keras, keras1, caffe }
 
@@ -66,7 +66,7 @@ struct CorpusCase: CustomTestStringConvertible, Sendable {
   /// The expected arrays, batch first, with channels as in the framework.
   func expected() throws -> [NamedArray] { try ArraySet.read(folder + "/expected.npz").arrays }
 
-  /// A blob in the framework's order of axes, without axes of length 1.
+  /// A blob in the framework's axis order, without axes of length 1.
   func sourceLayout(_ blob: Tensor) -> Tensor {
     blob.transposed(framework == .caffe ? [0, 1, 2, 3, 4] : [1, 0, 3, 4, 2])
   }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Engine
 
-/// Core ML's promises to a custom layer, besides its values.
+/// Core ML's guarantees to a custom layer, in addition to its values.
 @Suite(.serialized) struct CustomLayerContractTests {
   private typealias Net = TestNetwork
 
@@ -84,7 +84,7 @@ import Testing
     #expect(try run(second, two) == [2])
     #expect(try run(first, one) == [3])
     let counts = RunningSum.counts.withLock { $0 }
-    // Created once; queried at both compilations, and again when the first network ran after the
+    // Created once; queried at both compilations, and again when the first network runs after the
     // second.
     #expect(counts.made == 1)
     #expect(counts.asked == [one, two, one])

@@ -15,7 +15,7 @@ import Testing
   @Test(arguments: InstructionSet.allCases.filter { $0.isAvailable })
   func bothAgree(_ set: InstructionSet) throws {
     var random = SplitMix64(seed: 16)
-    // A scale of weights that keeps the spread of activations.
+    // The scale of the weights preserves the spread of activations.
     let scale = (2 / Float(Self.inputs)).squareRoot()
     let kernel = random.values(Self.outputs * Self.inputs).map { $0 * scale }
     let bias = random.values(Self.outputs)

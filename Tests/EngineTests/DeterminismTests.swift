@@ -84,7 +84,7 @@ import Testing
     let whole = try Net.predict(model, batch)
     #expect(whole["out"]?.shape == [2, 3, 37, 1, 1])
     // The inputs of the softmax, which turns their absolute differences into relative ones. Each is
-    // a sum of 9,680 terms, summed in parts for six items and in lanes for one.
+    // a sum of 9,680 terms, computed in parts for six items and in lanes for one.
     let logits = try #require(whole["j"])
     let size = 3 * 22 * 22
     for item in 0..<6 {

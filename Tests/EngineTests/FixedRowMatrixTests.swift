@@ -6,7 +6,7 @@ import Testing
 
 @testable import Engine
 
-/// Layers just large enough for `FixedRowMatrix`. With three vectors the same layers read floats.
+/// Layers just large enough for `FixedRowMatrix`. With three vectors, the same layers read floats.
 @Suite struct FixedRowMatrixTests {
   private typealias Net = TestNetwork
 
@@ -33,8 +33,8 @@ import Testing
     return try CompiledNetwork(model: model, options: options)
   }
 
-  /// The weights with each input's values together, as behind the flattening of an image of 4 × 16
-  /// pixels and 64 channels: the file has the channels last.
+  /// The weights with each input's values adjacent, as after flattening an image of 4 × 16 pixels
+  /// and 64 channels: the file has channels last.
   private static func transposed(_ weights: [Float]) -> FloatValues {
     let outputs = weights.count / inputs
     var stored = weights
@@ -56,7 +56,7 @@ import Testing
     #expect(network.packedWeightBytes == (vectors < 3 ? packed : 0))
     #expect(network.steps.contains { $0.kernel.hasSuffix("24-bit rows") } == (vectors < 3))
     let tensor = Tensor(shape: [1, vectors, Self.inputs, 1, 1], input)
-    // The first prediction packs the rows in passing, the second packs all.
+    // The first prediction packs the rows as it reads them, the second packs all.
     let first = try #require(try network.predict(["in": tensor])["out"]).elements
     for _ in 0..<2 {
       let next = try #require(try network.predict(["in": tensor])["out"]).elements
@@ -67,7 +67,7 @@ import Testing
     return first
   }
 
-  /// Outputs for one vector, from the layer that reads floats.
+  /// The outputs for one vector, from a layer that reads floats.
   private func predictWithFloats(
     _ weights: [Float], _ input: [Float], _ set: InstructionSet
   ) throws -> [Float] {
@@ -75,9 +75,9 @@ import Testing
     return Array(all.prefix(weights.count / Self.inputs))
   }
 
-  /// The root mean square of many outputs' errors is the square root of the sum of two variances.
-  /// For uniform weights and inputs, the codes' variance, from a step of 2⁻²³ over √12, does not
-  /// exceed that of the sum; a factor of 1.5 allows for it.
+  /// The RMS of many outputs' errors is the square root of the sum of two variances. For uniform
+  /// weights and inputs, the variance of the codes, from a step of 2⁻²³ over √12, is at most that
+  /// of the sum; a factor of 1.5 allows for it.
   @Test(arguments: sets) func errorsStayWithinThoseOfSums(_ set: InstructionSet) throws {
     var random = SplitMix64(seed: 3)
     // Weights in −1...1 would be whole multiples of 2⁻²³, which the codes represent exactly.
@@ -103,8 +103,8 @@ import Testing
     }
   }
 
-  /// Rows of zeros and of weights with few digits lose nothing. Rows that would lose too much, and
-  /// rows that are not finite, are read as floats, whether first, last or in between.
+  /// Rows of zeros and of weights with few digits are exact. Rows that would lose too much, and
+  /// rows with values that are not finite, are read as floats, whether first, last or in between.
   @Test(arguments: sets) func rowsThatStayFloats(_ set: InstructionSet) throws {
     var random = SplitMix64(seed: 4)
     var weights = random.values(Self.outputs * Self.inputs).map { Float(Float16($0 + 2)) }
@@ -148,7 +148,7 @@ import Testing
   }
 
   /// Two layers of 2.1 million weights exceed the limit only together. The errors of both stay
-  /// within those of sums in single precision.
+  /// within those of single-precision sums.
   @Test(arguments: sets) func smallMatricesCountTogether(_ set: InstructionSet) throws {
     let sizes = [1024, 2048, 1024]
     var random = SplitMix64(seed: 5)

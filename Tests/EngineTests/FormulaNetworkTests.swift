@@ -7,7 +7,7 @@ import Testing
 
 @testable import Engine
 
-/// Formulas as native and custom layers, against NumPy's answers.
+/// Formulas as native and custom layers, compared with NumPy.
 @Suite struct FormulaNetworkTests {
   private struct Writer: LayerWriting { var writer = LayerWriter(onVisit: nil) }
 
@@ -25,7 +25,7 @@ import Testing
     var version: Int
   }
 
-  /// The result along the source's axes, from the engine and the reference implementation.
+  /// The result with the source's axes, from the engine and the reference implementation.
   private func run(
     _ text: String, _ file: FormulaExpressions, _ form: LayerFormula.Form,
     isChannelsFirst: Bool = false
@@ -97,7 +97,7 @@ import Testing
       "\(title): \(values.count) values, \(worst)")
   }
 
-  /// Formulas that no layers express, or that mix the batch.
+  /// Formulas that layers cannot express, or that mix the batch.
   private static let refused: [String: String] = [
     "x[:, ::-1]": "reversing an axis", "sum(x * y)": "sum over the batch",
   ]
@@ -132,7 +132,7 @@ import Testing
     }
   }
 
-  /// The simplest layers of the lowest version.
+  /// Forms use the simplest layers of the lowest version.
   @Test func formsAreTheSimplest() throws {
     let file = try file()
     let forms: [(String, [String], Int)] = [

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Engine
 
-/// Documents with contradictory content: one error each, never a trap.
+/// Documents with contradictory content produce one error each, never a trap.
 @Suite struct HostileNetworkTests {
   private typealias Net = TestNetwork
 

@@ -6,12 +6,12 @@ import Testing
 
 @testable import Engine
 
-/// What the passes make of matrix products, by the steps that remain and by the results, compared
-/// with the double-precision reference implementation.
+/// The effect of the passes on matrix products: the remaining steps and the results, compared with
+/// the double-precision reference implementation.
 @Suite struct MatrixPassTests {
   private typealias Net = TestNetwork
 
-  /// - Parameter steps: those that are not views, for every instruction set.
+  /// - Parameter steps: the steps other than views, for every instruction set.
   private func expect(
     _ shapes: [[Int]], _ layers: [NeuralNetworkLayer], becomes steps: [String],
     sourceLocation: SourceLocation = #_sourceLocation
@@ -71,7 +71,7 @@ import Testing
       becomes: ["linear + leaky"])
   }
 
-  /// Rows that end within a block, and depths that no number of blocks divides.
+  /// Rows that end inside a block, and depths that are not a multiple of blocks.
   @Test(arguments: [(4, 7, 9), (50, 33, 1), (6, 130, 37), (13, 32, 1000)])
   func linearOfOddSizes(_ rows: Int, _ inputs: Int, _ outputs: Int) throws {
     try expect(
@@ -122,7 +122,7 @@ import Testing
     return layer
   }
 
-  /// Heads are read and written in place, with and without a mask, for sizes that fill no blocks.
+  /// Heads are read and written in place, with and without a mask, for sizes with partial blocks.
   @Test(
     arguments: [(1, 2, 5, 5, 8), (2, 3, 50, 17, 16), (1, 1, 1, 40, 7), (1, 2, 97, 97, 24)],
     [nil, [1, 1], [97, 1], [1, 97]])
@@ -176,8 +176,8 @@ import Testing
     try expect([[19, 48]], layers, becomes: ["attention"])
   }
 
-  /// A decoder's steps: layer 1 of a cache of two, and new keys and values after it. A few queries
-  /// read them in place; for more, they are copied to be packed.
+  /// Steps of a decoder: layer 1 of a cache of two, followed by new keys and values. A few queries
+  /// read them in place; for more, they are copied and packed.
   @Test(arguments: [1, 3, 4])
   func attentionReadsACache(_ rows: Int) throws {
     let (count, size, past) = (2, 24, 7)
@@ -222,7 +222,7 @@ import Testing
       becomes: ["linear"])
   }
 
-  /// Scores that are read elsewhere, or normalized along another axis, stay what they are.
+  /// Scores with other readers, or normalized along another axis, are not changed.
   @Test func otherSoftmaxesStay() throws {
     var columns = SoftmaxND()
     columns.axis = -2

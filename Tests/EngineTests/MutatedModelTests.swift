@@ -7,7 +7,7 @@ import Testing
 
 @testable import Engine
 
-/// Files with some changed bytes run or give an error; nothing ends the process.
+/// Files with some changed bytes run or produce an error; nothing ends the process.
 @Suite struct MutatedModelTests {
   @Test func mutatedModelsRunOrGiveAnError() throws {
     let rounds = Int(ProcessInfo.processInfo.environment["ASSAY_MUTATIONS"] ?? "") ?? 3
@@ -15,7 +15,7 @@ import Testing
     var (ran, refused) = (0, 0)
     try withTemporaryFolder { folder in
       for (name, bytes) in try originals(in: folder) {
-        // Enough of the generated ones that some still run.
+        // Enough of the generated models, so that some still run.
         for _ in 0..<(name == "own" ? 20 * rounds : rounds) {
           let path = "\(folder)/model.mlmodel"
           try writeFile(bytes.withBytesReplaced(&random), to: path)
@@ -46,7 +46,7 @@ import Testing
     _ = try network.predict(inputs)
   }
 
-  /// Generated networks, and the small models of the corpus if there is one.
+  /// Generated networks, and the small models of the corpus if it exists.
   private func originals(in folder: String) throws -> [(String, [UInt8])] {
     let own = try ownModels().map { model in
       try model.write(to: folder + "/own.mlmodel")

@@ -6,8 +6,8 @@ import Testing
 
 @testable import Engine
 
-/// Networks with one layer whose file was damaged: if it can still be read, the engine and the
-/// reference implementation run it or give one error, within the memory limit.
+/// Networks of one layer in a damaged file: if it can still be read, the engine and the reference
+/// implementation run it or produce one error, within the memory limit.
 @Suite struct MutatedNetworkTests {
   @Test(arguments: testedLayerTypes.map { $0.typeName })
   func neitherTrapsNorHangs(typeName: String) throws {
@@ -39,7 +39,7 @@ import Testing
       case 0: result[position] ^= 1 << UInt8(random.number(0...7))
       case 1: result[position] = random.pick([0, 1, 0x7F, 0x80, 0xFF])
       case 2: result[position] = UInt8(random.number(0...255))
-      // A continued number: sizes become large, and everything after it moves.
+      // Inserts a continued varint: sizes become large, and everything after it moves.
       default: result.insert(0x80 | UInt8(random.number(0...127)), at: position)
       }
     }

@@ -6,11 +6,11 @@ import Testing
 
 @testable import Engine
 
-/// Predictions of one network at the same time.
+/// Concurrent predictions of one network.
 @Suite struct OverlapTests {
   private typealias Net = TestNetwork
 
-  /// Threads that have arrived, each of which waits for a second one.
+  /// The threads that have arrived, each of which waits for a second one.
   private final class Meeting: Sendable {
     private let arrived = Mutex<Set<ObjectIdentifier>>([])
     private let end = ContinuousClock.now + .seconds(20)
@@ -23,7 +23,7 @@ import Testing
     }
   }
 
-  /// Each prediction ends its first step only when the other has reached it.
+  /// Each prediction ends its first step only after the other has reached it.
   @Test func predictionsOnOneThreadOverlap() throws {
     let model = Net.model(
       [3, 8, 8],

@@ -190,7 +190,7 @@ import Testing
       ], channels: 1, to: ["row dot products"], size: 4)
   }
 
-  // MARK: Leaving out
+  // MARK: Skipping passes
 
   /// A network in which every pass changes something, on planes of 24 × 24.
   private static func everyPass() -> Model {
@@ -215,7 +215,7 @@ import Testing
     pooling.padding = .valid(ValidPadding())
     var crop = Crop()
     crop.cropAmounts = BorderAmounts(top: 1, bottom: 1, left: 1, right: 1)
-    // Weights that preserve the size of values, so that rounding errors do not grow.
+    // Weights that preserve the magnitude of values, so that rounding errors do not grow.
     func convolution(
       _ inputs: Int, _ outputs: Int, kernel: [Int] = [3, 3], groups: Int = 1, isPadded: Bool = true
     ) -> Convolution {
@@ -294,7 +294,7 @@ import Testing
     for (a, b) in zip(found.elements, expected.elements) {
       #expect(abs(Double(a) - b) <= 5e-5 * largest, "without \(pass)")
     }
-    // The network would prove nothing about a pass that changes nothing.
+    // Each pass must change something, or else the network would prove nothing about it.
     let whole = try CompiledNetwork(model: model, options: options())
     #expect(without.steps != whole.steps, "\(pass) finds nothing")
   }
@@ -329,7 +329,7 @@ import Testing
     }
   }
 
-  /// A pass that fails reports its name and the node's.
+  /// If a pass fails, the error has its name and the node's.
   @Test func anErrorNamesThePassAndTheNode() throws {
     enum Broken: Pass {
       static let name = "broken"

@@ -22,7 +22,7 @@ import Testing
       arrays.map { ($0.name ?? "", Array($0.tensor.elements)) }, uniquingKeysWith: { a, _ in a })
   }
 
-  /// The same numbers as from coremltools' dequantization.
+  /// The same values as after dequantization by coremltools.
   @Test func numbers() throws {
     let expected = try Self.expected()
     var seen = 0
@@ -39,7 +39,7 @@ import Testing
     #expect(seen == expected.count)
   }
 
-  /// The engine gives the same answers as with those numbers in single precision.
+  /// The engine computes the same as with those values in single precision.
   @Test func answers() throws {
     let expected = try Self.expected()
     let input = Tensor(

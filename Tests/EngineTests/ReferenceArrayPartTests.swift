@@ -3,7 +3,7 @@ import Testing
 
 @testable import Engine
 
-/// The reference implementations of the layers that take arrays apart, and of 3D layers, against
+/// The reference implementations of layers that take arrays apart, and of 3D layers, compared with
 /// NumPy.
 @Suite struct ReferenceArrayPartTests {
   @Test func parts() throws {
@@ -196,7 +196,7 @@ import Testing
     #expect(outputs[3].elements == [2])
     #expect(outputs[0].elements == [1, 1, 2, 2, 3, 1, 2, 2, 0, 0, 0, 0])
     #expect(outputs[1].elements == [0.1, 0.9, 0.3, 0.6, 0, 0])
-    // Only the second box is of the first class.
+    // Only the second box belongs to the first class.
     layer.perClassSuppression = true
     outputs = try layer.referenceOutputs([boxes, scores], ReferenceSettings())
     #expect(outputs[2].elements == [0, 1, 2])

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Engine
 
-/// The reference implementations of the layers on arrays of any rank, against NumPy.
+/// The reference implementations of layers on arrays of any rank, compared with NumPy.
 @Suite struct ReferenceArrayTests {
   @Test func broadcasting() throws {
     let golden = Goldens("broadcast", isExact: true)

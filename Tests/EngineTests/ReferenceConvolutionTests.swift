@@ -77,8 +77,8 @@ import Testing
     try golden.check(deconvolution)
   }
 
-  /// Input i times weight k is added to output i + 2k: the inputs 1, 10 and the weights 1, 2 give
-  /// 1, 10, 2, 20.
+  /// Input i times weight k is added to output i + 2k: inputs 1, 10 and weights 1, 2 yield 1, 10,
+  /// 2, 20.
   @Test func dilatedDeconvolution() throws {
     var layer = Convolution()
     (layer.outputChannels, layer.kernelChannels, layer.kernelSize) = (1, 1, [1, 2])

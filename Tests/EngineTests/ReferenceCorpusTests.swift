@@ -5,7 +5,7 @@ import Testing
 
 @testable import Engine
 
-/// The reader, the reference implementations and the engine against the results of Keras and Caffe.
+/// The reader, the reference implementations and the engine compared with Keras and Caffe.
 @Suite struct ReferenceCorpusTests {
   private static let sample = CorpusCase.all(in: Fixtures("corpus").folder)
   private static let corpus = CorpusCase.all(in: Shared.path("corpus"))

@@ -30,7 +30,7 @@ import Testing
     var layer = Unary()
     layer.type = operation
     layer.alpha = 1.5
-    // The golden logarithm has none.
+    // The logarithm in the goldens has no epsilon.
     layer.epsilon = operation == .log ? 0 : 0.5
     layer.scale = operation == .abs ? -2 : 2
     layer.shift = 0.25

@@ -7,7 +7,7 @@ import Testing
 @testable import Engine
 
 /// Arrays that `Fixtures/reference/make.py`, `make_arrays.py`, `make_windows.py` and
-/// `make_computed.py` computed with numpy and scipy.
+/// `make_computed.py` computed with NumPy and SciPy.
 struct Goldens {
   private static let folder = Fixtures("reference")
   private static let planes = Result { try ArraySet.read(folder.path("goldens.npz")) }
@@ -32,7 +32,7 @@ struct Goldens {
   /// A case from `make_windows.py`.
   static func windows(_ name: String) -> Goldens { Goldens(name: name, windows) }
 
-  /// A case of `make_computed.py`.
+  /// A case from `make_computed.py`.
   static func computed(_ name: String) -> Goldens { Goldens(name: name, computed) }
 
   private func array(_ key: String) throws -> Tensor {
@@ -47,9 +47,9 @@ struct Goldens {
 
   func weights(_ key: String) throws -> Weights { Weights(try values(key)) }
 
-  /// Checks the layer's outputs for the arrays `inputs` against the arrays `outputs` within single
-  /// precision: |a − b| ≤ 1e-6 · max |b| + 2e-6 · |b|, because the goldens and their inputs are
-  /// rounded.
+  /// Compares the layer's outputs for the arrays `inputs` with the arrays `outputs`, within |a − b|
+  /// ≤ 1e-6 · max |b| + 2e-6 · |b|, because the goldens and their inputs are rounded to single
+  /// precision.
   func check(
     _ layer: any ReferenceLayer, _ inputs: [String] = ["input"], _ outputs: [String] = ["output"],
     zeroState: [Int]? = nil,

@@ -67,13 +67,13 @@ import Testing
     try Goldens("pooling_global").check(pooling, ["input"], ["average"])
   }
 
-  // 13 × 13 negative values: padding is only at the right and bottom, and never wins.
+  // 13 × 13 negative values: padding is only on the right and bottom, and is never the maximum.
   @Test func paddingNeverWinsAMaximum() throws {
     let input = ReferenceTensor(
       shape: [1, 1, 1, 13, 13], (0..<169).map { -1 - Double($0) })
     let pooling = layer(.max, [2, 2], [1, 1], .same(SamePadding()))
     let output = try pooling.referenceOutputs([input], ReferenceSettings())[0]
-    // Values decrease in reading order, so that the largest of each window is its first.
+    // Values decrease in reading order, so that the first of each window is the largest.
     #expect(output == input)
   }
 }

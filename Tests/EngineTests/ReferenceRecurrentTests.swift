@@ -49,8 +49,8 @@ import Testing
     return layer
   }
 
-  /// All weights are zero: c′ = c / 2 and h′ = tanh(c′) / 2. Of four rows of states the first two
-  /// are taken.
+  /// All weights are zero: c′ = c / 2 and h′ = tanh(c′) / 2. The first two of four rows of states
+  /// are used.
   @Test func statesOfMoreRows() throws {
     var layer = UniDirectionalLSTM()
     (layer.inputVectorSize, layer.outputVectorSize) = (1, 1)
@@ -84,7 +84,7 @@ import Testing
     var layer = try lstm()
     try golden.check(layer, ["input"], ["plain"])
     try golden.check(layer, ["far"], ["clipped"])
-    // Without constants, as coremltools writes it, it is tanh.
+    // Without constants, as written by coremltools, it is tanh.
     layer.activations[1] = Activation(.scaledTanh(alpha: 0, beta: 0))
     try golden.check(layer, ["input"], ["plain"])
     layer.params?.forgetBias = true
@@ -129,7 +129,7 @@ import Testing
     try golden.check(layer, inputs, ["both_last"])
   }
 
-  /// The `count` gates in one matrix.
+  /// The `count` gates of one matrix.
   private func gates(_ golden: Goldens, _ key: String, _ count: Int) throws -> [Weights] {
     let values = try golden.values(key)
     let size = values.count / count
@@ -141,7 +141,7 @@ import Testing
     var layer = GRU()
     layer.inputVectorSize = 3
     layer.outputVectorSize = 4
-    // Without parameters: 0.2x + 0.5, as the reference converter writes it.
+    // Without parameters, as written by the reference converter: 0.2x + 0.5.
     layer.activations = [Activation(.sigmoidHard(alpha: 0, beta: 0)), Activation(.tanh)]
     layer.hasBiasVectors = true
     layer.sequenceOutput = true

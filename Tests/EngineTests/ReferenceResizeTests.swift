@@ -43,7 +43,7 @@ import Testing
     try Goldens("cropResize_\(name)").check(layer, ["input", "boxes"])
   }
 
-  // Boxes by center and size, in twice the input's pixels, each from a separate image.
+  // Boxes by center and size, in half pixels of the input, each from a separate image.
   @Test func cropResizeCentered() throws {
     var layer = CropResize()
     layer.targetSize = [3, 4]

@@ -6,8 +6,8 @@ import Testing
 
 @testable import Engine
 
-/// Convolutions that a pass replaces with special operations, against the reference implementation
-/// in double precision, on every instruction set and with any number of threads.
+/// Convolutions that a pass replaces with special operations, compared with the double-precision
+/// reference implementation, on every instruction set and with any number of threads.
 @Suite struct SelectedConvolutionTests {
   private typealias Net = TestNetwork
 
@@ -84,8 +84,8 @@ import Testing
     }
   }
 
-  /// The end of an image-generating network: three channels, a function that no epilogue has, and
-  /// another range; then other numbers of channels.
+  /// The end of an image-generating network: three channels, a function that no epilogue supports,
+  /// and a different range; then other numbers of channels.
   @Test func largeKernelsOfFewOutputs() throws {
     let picture = [
       Net.layer("t", Activation(.tanh), "c", "d"),
@@ -111,7 +111,7 @@ import Testing
     }
   }
 
-  /// Every remainder of the size by the tile's; activations with one parameter per channel.
+  /// Sizes of every remainder modulo the tile's; activations with one parameter per channel.
   @Test func upsampledConvolutions() throws {
     for (inputs, outputs, shape) in [
       (64, 64, [1, 1, 64, 30, 31]), (8, 9, [2, 1, 8, 1, 4]), (17, 40, [1, 3, 17, 12, 5]),

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Engine
 
-/// What a handler of signals sees: 1 once it runs, 2 when it may return.
+/// The state of a signal handler: 1 once it runs, 2 when it may return.
 private let handlerState = Atomic<Int>(0)
 
 @Suite struct ThreadPoolTests {
@@ -44,7 +44,7 @@ private let handlerState = Atomic<Int>(0)
       let taken = (0..<5).map { _ in shares.take(from: 1, 10..<13, of: job) }
       #expect(taken == [10, 11, 12, nil, nil])
     }
-    // A job in which the thread had no unit does not leave the number of the one before.
+    // A job in which the thread has no units does not keep the previous job's number.
     shares.begin(2, on: 1, 4..<4)
     #expect(shares.take(from: 1, 10..<13, of: 1) == 10)
   }
@@ -64,8 +64,8 @@ private let handlerState = Atomic<Int>(0)
     }
   }
 
-  /// The thread with the first unit, its owner or one that was faster, waits until all other units
-  /// are done. So other threads must take the rest of its share.
+  /// The thread with the first unit, whether its owner or a faster one, waits until all other units
+  /// are done, so other threads must take the rest of its share.
   @Test(arguments: [2, 3, 4])
   func othersTakeWhatASlowThreadHasNotBegun(threads: Int) {
     let pool = ThreadPool(threadCount: threads)
@@ -103,18 +103,18 @@ private let handlerState = Atomic<Int>(0)
     #expect(runs.value.load(ordering: .relaxed) == 9)
   }
 
-  /// A worker is held in a handler of signals, as a busy machine holds one that gets no core.
+  /// A signal handler holds a worker, as a busy machine holds a thread without a core.
   @Test func theCallerDoesNotWaitForAWorkerThatHasNotBegun() throws {
     let pool = ThreadPool(threadCount: 2)
     let caller = pthread_self()
     let worker = Mutex<pthread_t?>(nil)
-    // The caller does the worker's part if that is late.
+    // The caller does the worker's part if the worker is late.
     for _ in 0..<1000 where worker.withLock({ $0 }) == nil {
       pool.onEveryThread { thread, _ in
         if thread == 0 {
           usleep(1000)
         } else if pthread_equal(pthread_self(), caller) == 0 {
-          // Threads of a test may have blocked signals, and others inherit that.
+          // Threads of a test may have blocked signals, which other threads inherit.
           var signals = sigset_t()
           sigemptyset(&signals)
           sigaddset(&signals, SIGUSR2)
@@ -154,7 +154,7 @@ private let handlerState = Atomic<Int>(0)
       let first = try #require(before.firstIndex { $0 != 0 })
       var one = [UInt64](repeating: 0, count: 128)
       one[first] = before[first] & (0 &- before[first])
-      // Holds for this thread alone.
+      // Applies only to this thread.
       try #require(set(0, 8 * one.count, &one) == 0)
       defer { _ = set(0, 8 * before.count, &before) }
       #expect(ThreadPool.availableCores == 1)
@@ -162,7 +162,7 @@ private let handlerState = Atomic<Int>(0)
   #endif
 
   #if os(Linux)
-    /// In version 2 a file has quota and period, in version 1 each has a file, and -1 is no quota.
+    /// Version 2 has quota and period in one file, version 1 in two, where -1 means unlimited.
     @Test func theLeastQuotaOfAControlGroupCounts() throws {
       try withTemporaryFolder { folder in
         func write(_ text: String, to path: String) throws {

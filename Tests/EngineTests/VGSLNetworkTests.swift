@@ -6,7 +6,7 @@ import Testing
 
 @testable import Engine
 
-/// Networks as kraken saves them, and what kraken's own PyTorch modules answered:
+/// Networks as saved by kraken, compared with the outputs of kraken's own PyTorch modules:
 /// `Fixtures/kraken`, by `Tests/Tools/kraken_networks.py`.
 struct VGSLNetworkTests {
   private static let folder = Fixtures("kraken")

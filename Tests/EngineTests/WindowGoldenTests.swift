@@ -4,8 +4,8 @@ import Testing
 
 @testable import Engine
 
-/// Reference implementation and engine against NumPy where points, windows, positions and ties are
-/// error-prone, so that both cannot share a fault.
+/// Reference implementation and engine compared with NumPy where points, windows, indices and ties
+/// are error-prone, so that they cannot share a bug.
 @Suite struct WindowGoldenTests {
   /// |a − b| ≤ 1e-5 · max |b|, because inputs and goldens are rounded to single precision.
   private func check(
@@ -129,7 +129,7 @@ import Testing
     try check(layer, [golden.tensor("x")], [golden.tensor("shaped")], "to a shape")
   }
 
-  /// Of equal elements the first comes first, in either order.
+  /// Of equal elements, the one with the lower index comes first, in either order.
   @Test func ties() throws {
     let golden = Goldens.windows("ties")
     let x = try golden.tensor("x")

@@ -51,7 +51,7 @@ import Testing
     }
   }
 
-  /// Every remainder of the size by the tile's, channels that do not fill blocks, several images.
+  /// Sizes of every remainder modulo the tile's, channels that do not fill blocks, several images.
   @Test func oddSizes() throws {
     try checkPaddings(
       [
@@ -60,7 +60,7 @@ import Testing
       kernel: [3, 3], [.two, .four, .six])
   }
 
-  /// Kernels with one row or column, for sizes with every remainder by the tile's.
+  /// Kernels of one row or column, for sizes of every remainder modulo the tile's.
   @Test func lines() throws {
     for form in WinogradForm.allCases where form.dimensions == 1 {
       try checkPaddings(
@@ -71,7 +71,7 @@ import Testing
     }
   }
 
-  /// Five shapes with and without zeros around them, each with another number of output channels.
+  /// Five shapes with and without zero padding, each with a different number of output channels.
   private func checkPaddings(
     _ shapes: [[Int]], kernel: [Int], _ forms: [WinogradForm],
     _ activation: Activation? = nil
@@ -92,8 +92,8 @@ import Testing
     }
   }
 
-  /// Large maps with few channels, for which each thread takes batches by itself, with an
-  /// activation and a normalization whose factors go into the weights.
+  /// Large maps with few channels, for which each thread takes batches on its own, with an
+  /// activation, and a normalization that is folded into the weights.
   @Test func batchesOfTilesAThread() throws {
     let model = Net.model(
       [20, 61, 59],
@@ -135,7 +135,7 @@ import Testing
     try check(model, [1, 2, 24, 19, 14], within: 1e-5)
   }
 
-  /// Pooling of 2 × 2 becomes part of the convolution only if rows and columns are even.
+  /// 2 × 2 pooling becomes part of the convolution only for even numbers of rows and columns.
   @Test func maximumPooling() throws {
     for (height, width, isFused) in [(18, 20, true), (13, 20, false)] {
       var pooling = Pooling()
@@ -159,7 +159,7 @@ import Testing
     }
   }
 
-  /// As many channels as the deepest networks; threads share the panels.
+  /// As many channels as in the deepest networks; threads share the panels.
   @Test func manyChannels() throws {
     let model = Net.model(
       [512, 9, 10],
@@ -212,13 +212,13 @@ import Testing
     }
     #expect(try kernel(64, 64, size: 56).hasPrefix("Winograd"))
     #expect(try kernel(128, 128, size: 28).hasPrefix("Winograd"))
-    // On a small map, 4 × 4 tiles save too little to be worth their weights, unless multiplying is
-    // slower than reading; with very many weights they never are.
+    // On a small map, 4 × 4 tiles save too little for their weights, unless multiplying is slower
+    // than reading; with very many weights they never do.
     #expect(
       try kernel(512, 512, size: 7).hasPrefix(set == .baseline ? "Winograd 4×4" : "Winograd 2×2"))
     #expect(try kernel(1024, 1024, size: 13).hasPrefix("Winograd 2×2"))
     #expect(try kernel(512, 512, size: 26).hasPrefix("Winograd 4×4"))
-    // Wider vectors would wait for the weights of larger tiles.
+    // Wider vectors would have to wait for the weights of larger tiles.
     #expect(
       try kernel(512, 512, size: 28).hasPrefix(
         set.kernels.channelBlock == 16 ? "Winograd 4×4" : "Winograd 6×6"))
@@ -227,7 +227,7 @@ import Testing
     #expect(try kernel(192, 192, size: 17, taps: [1, 7]).hasPrefix("Winograd 1×3, 1×7"))
     #expect(try kernel(160, 192, size: 17, taps: [7, 1]).hasPrefix("Winograd 3×1, 7×1"))
     #expect(try kernel(384, 384, size: 8, taps: [1, 3]).hasPrefix("Winograd 1×4, 1×3"))
-    // Most of a tile is cut off.
+    // Most of each tile would be cut off.
     #expect(try kernel(128, 128, size: 1).hasPrefix("direct"))
   }
 

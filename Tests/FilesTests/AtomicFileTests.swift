@@ -112,7 +112,7 @@ import Testing
     }
   #endif
 
-  /// A file that does not read back as it should never replaces the earlier one.
+  /// A file that does not read back correctly never replaces the earlier one.
   @Test(arguments: [true, false])
   func verifiesBeforeItReplaces(mayBeNameless: Bool) throws {
     let path = folder.file("out")
@@ -131,7 +131,7 @@ import Testing
     #expect(folder.names == ["out"])
   }
 
-  /// What a killed process left behind goes with the next run; what nobody of ours made stays.
+  /// The next run removes files of killed processes, and keeps all files of others.
   @Test func removesAbandonedFiles() throws {
     let path = folder.file("out")
     let abandoned = ".out.0123456789abcdef~"

@@ -91,7 +91,7 @@ import Testing
     #expect(try Expression(parsing: "x[:, 1:]").shape(["x": [4, nil]]) == [4, nil])
   }
 
-  /// Every random text is parsed or rejected.
+  /// Any random text is parsed or rejected.
   @Test func randomTextsDoNoHarm() {
     var random = SplitMix64(seed: 11)
     let parts = [

@@ -4,7 +4,7 @@ import TensorCore
 import TestSupport
 import Testing
 
-/// A few mutants of every format go through what the commands do, in this process; `make mutants`
+/// A few mutants of every format pass through the commands' code, in this process; `make mutants`
 /// tries thousands.
 @Suite struct MutantTests {
   @Test(arguments: FuzzTarget.all.map(\.name)) func mutantsDoNoHarm(_ name: String) throws {
@@ -31,7 +31,7 @@ import Testing
     #expect(!isTyped || accepted > 2, "a mutator whose mutants are all refused finds little")
   }
 
-  /// Seeds themselves do nothing that counts as a finding.
+  /// The seeds themselves cause no findings.
   @Test(arguments: ["model", "package", "keras", "caffe", "darknet", "chunks"])
   func seedsAreAccepted(
     _ name: String

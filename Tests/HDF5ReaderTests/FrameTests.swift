@@ -5,7 +5,7 @@ import Testing
 
 @testable import HDF5Reader
 
-/// The decoders of frames never trust their input.
+/// The decoders of frames validate all input.
 struct FrameTests {
   private func frames() throws -> (bytes: [UInt8], size: Int) {
     let input = try HDF5Input(path: fixtures.path("keras.h5"))
@@ -38,7 +38,7 @@ struct FrameTests {
         if let offset = dataset.fileOffset { #expect(offset + dataset.count * 4 <= size) }
       }
     }
-    // Most bytes are names and texts, and changes to them are harmless.
+    // Most bytes belong to names and texts, so changes to them are harmless.
     #expect(accepted > 1000)
   }
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import HDF5Reader
 
-/// Damaged files, read to the end, give only values or a `ModelError`, in time.
+/// Reading damaged files to the end produces only values or a `ModelError`, in time.
 struct HostileFileTests {
   /// Reads everything that can be read.
   private func readAll(_ bytes: [UInt8], timeout: Double = 10) throws -> [String: [Float]] {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import HDF5Reader
 
-/// What is not in a file is never made up, and nothing is in two places.
+/// Values missing in a file are never invented, and no two values share storage.
 struct IncompleteDataTests {
   /// The error of opening or reading the dataset.
   private func failure(_ fixture: String, _ name: String, _ way: Way) -> ModelError? {

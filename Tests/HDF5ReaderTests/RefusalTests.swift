@@ -28,7 +28,7 @@ struct RefusalTests {
 
   @Test(arguments: Way.allCases) func visitsEachGroupOnce(way: Way) throws {
     let root = try way.open("links.h5").root
-    // The name that sorts first leads to the group.
+    // The group has the name that sorts first.
     #expect(root.groupNames == ["again"])
     #expect(try root.dataset("again/values").values().array() == ramp(2))
     for path in ["again/cycle", "again/self", "group"] {

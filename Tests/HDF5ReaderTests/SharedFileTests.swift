@@ -5,13 +5,13 @@ import Testing
 
 @testable import HDF5Reader
 
-/// Every HDF5 file in the corpus and among the collected models opens and can be read to the end.
+/// Every HDF5 file in the corpus and among the collected models can be opened and read to the end.
 struct SharedFileTests {
   @Test(.shared("corpus"), .shared("models")) func collectedFilesCanBeRead() throws {
     let paths = Shared.files(endingIn: ".h5", ".hdf5").filter { !$0.contains("/hostile/") }
     for (index, path) in paths.enumerated() {
-      // Starting a thousand workers takes long; every twentieth file is enough to show that they
-      // agree.
+      // Starting a thousand workers takes too long; every twentieth file is enough to show that
+      // both ways agree.
       let file = try HDF5File.open(path, access: .inProcess)
       let isolated = index % 20 == 0 ? try HDF5File.open(path) : nil
       let datasets = file.root.allDatasets

@@ -6,7 +6,7 @@ import TestSupport
 
 let fixtures = Fixtures("hdf5")
 
-/// A file that is removed after `body`.
+/// Passes the path of a file, which is removed after `body`.
 func withFile<Result>(
   _ bytes: [UInt8], mode: mode_t = 0o600, _ body: (String) throws -> Result
 ) throws -> Result {
@@ -18,10 +18,10 @@ func withFile<Result>(
   }
 }
 
-/// `make.py`'s ramp: i / 4 - 3.
+/// The ramp of `make.py`: i / 4 - 3.
 func ramp(_ count: Int) -> [Float] { (0..<count).map { Float($0) / 4 - 3 } }
 
-/// Both ways to read, by name, for parameterized tests.
+/// Both ways of reading, by name, for parameterized tests.
 enum Way: String, CaseIterable {
   case isolated
   case inProcess

@@ -5,12 +5,12 @@ import Testing
 
 @testable import HDF5Reader
 
-/// Workers that are missing, crash, hang or return nonsense: each gives one error, in time.
+/// Workers that are missing, crash, hang or return nonsense cause one error each, in time.
 struct WorkerTests {
   private func failure(of script: String, timeout: Double = 20) throws -> ModelError? {
     try withFile(Array("#!/bin/sh\n\(script)\n".utf8), mode: 0o700) { worker in
       var error: ModelError?
-      // The script is busy as long as a process that another test is just starting has it open.
+      // The script is busy while a process that another test is starting holds it open.
       repeat {
         error = #expect(throws: ModelError.self) {
           try HDF5File.open(
@@ -111,7 +111,7 @@ struct WorkerTests {
       #expect(text.hasPrefix("<") && text.hasSuffix(">"), "\(text)")
       let descriptors = text.dropFirst().dropLast().split(separator: " ").compactMap { Int($0) }
       #expect(descriptors.contains(3) && descriptors.contains(4))
-      // 5 and 6 may be the shell's: its script and the folder that it lists.
+      // 5 and 6 may belong to the shell, for its script and the folder that it lists.
       #expect(descriptors.allSatisfy { $0 <= 4 || $0 == 10 || $0 == 11 || $0 <= 6 }, "\(text)")
       #expect(!text.contains("HOME") && !text.contains("PATH"), "\(text)")
     #endif

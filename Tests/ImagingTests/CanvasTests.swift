@@ -4,7 +4,7 @@ import TensorCore
 import Testing
 
 @Suite struct CanvasTests {
-  /// An F of 5 × 8 pixels at twice the size, with its outline.
+  /// An F of 5 × 8 pixels at twice the size, with its border.
   @Test func letters() throws {
     var canvas = try Canvas(
       Image(

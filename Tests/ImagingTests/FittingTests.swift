@@ -5,7 +5,7 @@ import Testing
 @testable import Imaging
 
 struct FittingTests {
-  /// Four columns of 10, 20, 30, 40 in two rows.
+  /// Four columns with the values 10, 20, 30, 40, in two rows.
   private let wide = Image(
     width: 4, height: 2, channelCount: 1,
     samples: Bytes([10, 20, 30, 40, 10, 20, 30, 40] as [UInt8]))

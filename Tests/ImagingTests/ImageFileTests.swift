@@ -77,8 +77,8 @@ import Testing
     }
   }
 
-  /// The last 16 bytes of a PNG file, the checksum of the pixel data and the end mark, are not
-  /// required, as in Pillow; nor are the four bytes before them, which are zlib's.
+  /// As in Pillow, the last 16 bytes of a PNG file, the checksum of the pixel data and the end
+  /// marker, are not required, nor are the four bytes before them, which are zlib's.
   @Test func survivesEveryTruncation() throws {
     for name in ["rgb8.png", "palette4.png", "grey16_interlaced.png", "420.jpg", "cmyk.jpg"]
       + ["444_progressive.jpg", "restart.jpg"]
@@ -97,8 +97,8 @@ import Testing
     }
   }
 
-  /// A text after the pixels must be complete, but its checksum and the end mark may be missing, as
-  /// in Pillow.
+  /// A text chunk after the pixels must be complete, but as in Pillow, its checksum and the end
+  /// marker may be missing.
   @Test func aChunkAfterThePixelsIsWhole() throws {
     let bytes = try fixtures.bytes("rgb8.png")
     var file: [UInt8] = Array(bytes.dropLast(12))
@@ -130,7 +130,7 @@ import Testing
     }
   }
 
-  /// One bit per pixel makes eight samples of a byte, so a small file could become a large image.
+  /// With one bit per pixel, a byte becomes eight samples: a small file could be a large image.
   @Test func samplesAreInProportionToTheFile() throws {
     func chunk(_ name: String, _ content: [UInt8]) -> [UInt8] {
       let body = Array(name.utf8) + content
@@ -140,7 +140,7 @@ import Testing
       return bytes(UInt32(content.count)) + body + bytes(crc32(body))
     }
     let header: [UInt8] = [0, 0, 0x40, 0, 0, 0, 0x40, 0, 1, 0, 0, 0, 0]
-    // As many bytes as 16,384 × 16,384 bits compress to.
+    // The compressed size of 16,384 × 16,384 bits.
     let file =
       [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A] + chunk("IHDR", header)
       + chunk("IDAT", [UInt8](repeating: 0, count: 33_000)) + chunk("IEND", [])

@@ -19,7 +19,7 @@ import Testing
     #expect(try parse(" 7\n").count == 1)
   }
 
-  /// Numbers and quotes are removed if every line has them, otherwise kept.
+  /// Numbers and quotes are removed if every line has them; otherwise they are kept.
   @Test func takesOffNumbersAndQuotes() throws {
     let pairs: [(String, [String])] = [
       ("'a'\n'b'\n", ["a", "b"]), ("\"a\"\n\"it's\"", ["a", "it's"]), ("'a'\nb", ["'a'", "b"]),
@@ -67,7 +67,7 @@ import Testing
 
   @Test(.shared("models/labels")) func readsRealFiles() throws {
     let folder = Shared.path("models/labels")
-    // File, lines, first and last label.
+    // The file, the number of lines, and the first and last label.
     let files: [(String, Int, String, String)] = [
       ("coco.names", 80, "person", "toothbrush"), ("coco_labels.txt", 90, "person", "toothbrush"),
       ("imagenet-classes.txt", 1000, "tench, Tinca tinca", tissue),

@@ -5,7 +5,7 @@ import Testing
 @testable import Imaging
 
 struct OrientationTests {
-  /// Every orientation, stored in every possible place, is applied as in Pillow's
+  /// Every orientation, stored in every possible location, is applied as in Pillow's
   /// `ImageOps.exif_transpose`.
   @Test func equalsPillow() throws {
     let lines = String(decoding: try fixtures.bytes("oriented.txt"), as: UTF8.self)

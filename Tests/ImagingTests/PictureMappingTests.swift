@@ -4,7 +4,7 @@ import Testing
 @testable import Imaging
 
 @Suite struct PictureMappingTests {
-  /// For each way to hold a camera, a pixel's place after rotation maps back to where it came from.
+  /// For each camera orientation, the position of a rotated pixel maps back to the original one.
   @Test(arguments: Orientation.allCases)
   func undoesTurning(_ orientation: Orientation) throws {
     let (width, height, column, row) = (5, 3, 3, 0)

@@ -31,7 +31,7 @@ struct PreparationTests {
     }
   }
 
-  /// Without rounding to integers in between, the image has the same position as with it.
+  /// Without intermediate rounding to integers, the image has the same position as with it.
   @Test(arguments: [Fitting.squash, .centerCrop, .fit])
   func placesAreTheSame(_ fitting: Fitting) throws {
     var options = ImageOptions()
@@ -46,7 +46,7 @@ struct PreparationTests {
     #expect(zip(values, fixed).allSatisfy { abs($0 - $1) <= 1 })
   }
 
-  /// Keras's recipe takes the nearest sample, like `load_img` with Pillow.
+  /// Keras's recipe uses the nearest sample, like `load_img` with Pillow.
   @Test func recipes() {
     #expect(ImageRecipe.kerasLoadImage.options.interpolation == .nearest)
     #expect(

@@ -5,7 +5,7 @@ import Testing
 @testable import Imaging
 
 struct ResamplingTests {
-  /// All filters for forty pairs of sizes, in color and gray, against Pillow's results.
+  /// All filters for forty pairs of sizes, in color and gray, compared with Pillow.
   @Test func equalsPillow() throws {
     let lines = String(decoding: try fixtures.bytes("resized.txt"), as: UTF8.self)
       .split(separator: "\n")

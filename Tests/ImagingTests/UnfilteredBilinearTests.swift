@@ -4,14 +4,14 @@ import Testing
 
 @testable import Imaging
 
-/// Other libraries' results for random images; see `Fixtures/images/frameworks.py`.
+/// Results of other libraries for random images; see `Fixtures/images/frameworks.py`.
 struct UnfilteredBilinearTests {
   /// A record in a `.bin` file.
   private struct Record {
     let picture: Image
     let width: Int
     let height: Int
-    /// `[count, height, width, channel]`
+    /// The samples, `[count, height, width, channel]`.
     let samples: [Float]
   }
 
@@ -35,7 +35,7 @@ struct UnfilteredBilinearTests {
     return records
   }
 
-  /// `[part, channel, height, width]` as `[part, height, width, channel]`.
+  /// Converts `[part, channel, height, width]` to `[part, height, width, channel]`.
   private func channelsLast(_ tensor: Tensor) -> [Float] {
     tensor.transposed([0, 2, 3, 1]).elements
   }
@@ -73,8 +73,8 @@ struct UnfilteredBilinearTests {
     }
   }
 
-  /// For single-precision samples OpenCV and TensorFlow agree, and their result rounds to OpenCV's
-  /// for 8-bit samples, give or take one.
+  /// For single-precision samples OpenCV and TensorFlow agree, and their rounded result differs by
+  /// at most 1 from OpenCV's for 8-bit samples.
   @Test func rounds() throws {
     let source = randomPicture(width: 50, height: 41, channels: 3)
     let rounded = try source.resized(width: 33, height: 77, .tensorFlowBilinear)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import KerasImport
 
-/// Boxes derived from the definition of ssd_keras; a network is compared with its predictions in
+/// Boxes derived from the definition in ssd_keras; a network is compared with its predictions in
 /// `Fixtures/keras/collections/anchor_boxes.h5`.
 @Suite struct AnchorBoxesTests {
   private func converted(_ fields: String, size: String = "1, 2") throws -> Converted {
@@ -15,12 +15,12 @@ import Testing
           + #""aspect_ratios": [4.0], "coords": "corners", "# + fields))
   }
 
-  /// The shorter side is 20, so a box of ratio 4 is 20 wide and 5 high. The centers are half a step
-  /// from the edges: 7.5 and 22.5 across, 10 down.
+  /// The shorter side is 20, so a box with aspect ratio 4 is 20 wide and 5 high. The centers are
+  /// half a step from the edges: 7.5 and 22.5 across, 10 down.
   @Test func cornersOfTwoBoxes() throws {
     let model = try converted(#""variances": [0.1, 0.2, 0.3, 0.4]"#)
     let constants = model.layers.compactMap { $0.parameters as? LoadConstant }
-    // Core ML's constant has the numbers of a box as its channels.
+    // Core ML's constant has the values of a box as its channels.
     let columns = [
       [-2.5, 12.5], [7.5, 7.5], [17.5, 32.5], [12.5, 12.5], [0.1, 0.1], [0.2, 0.2], [0.3, 0.3],
       [0.4, 0.4],

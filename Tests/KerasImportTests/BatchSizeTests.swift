@@ -5,10 +5,10 @@ import Testing
 
 @testable import KerasImport
 
-/// Numbers computed from the size of the batch, N: `s` is tf.shape(i), and `m` an operation on its
-/// first or second size. What converts is compared with TensorFlow's predictions in
-/// `Fixtures/keras/collections`: `windows_by_batch`, `windows_by_lambda`, `declared_batch`; TensorFlow's
-/// definition of each operation says whether what is here mixes items of the batch.
+/// Values computed from the batch size N: `s` is tf.shape(i), and `m` an operation on its first or
+/// second element. Converted networks are compared with TensorFlow's predictions in
+/// `Fixtures/keras/collections`: `windows_by_batch`, `windows_by_lambda`, `declared_batch`. Whether
+/// a case here mixes batch items follows from TensorFlow's definition of each operation.
 struct BatchSizeTests {
   private static let m = #"["m", 0, 0]"#
 
@@ -31,7 +31,7 @@ struct BatchSizeTests {
         configuration: JSONValue(parsing: network), weights: MemoryWeights([:])))
   }
 
-  /// −1 would mean something else in each of them.
+  /// −1 would have a different meaning in each of these.
   @Test(arguments: [
     ("__operators__.getitem", #""slice_spec": [{"start": null}, {"start": null, "stop": \#(m)}]"#),
     ("roll", #""shift": \#(m), "axis": 1"#),
@@ -47,8 +47,8 @@ struct BatchSizeTests {
     }
   }
 
-  /// Shapes that hold the items of N · 8 numbers for every N, but move some to other items, and one
-  /// with a literal −1, which is only shown to be N if all other sizes are the input's.
+  /// Shapes that fit N · 8 values for every N, but move some to other items, and one with a literal
+  /// −1, which must be N only if all other sizes are the input's.
   @Test(arguments: [
     "4, \(m)", "-1, \(m)", "\(m), -1, -1", "4, -1", "-1, -1",
   ])
@@ -57,8 +57,8 @@ struct BatchSizeTests {
     #expect(error?.code == .unsupported)
   }
 
-  /// (3, 8) to 3 rows keeps the items, to 6 rows makes two of each, and to 2, 4 or 1 moves some to
-  /// others. Without a declared batch, 3 says nothing.
+  /// Reshaping (3, 8) to 3 rows keeps the items, to 6 rows makes two of each, and to 2, 4 or 1
+  /// moves values between items. Without a declared batch, 3 has no meaning.
   @Test(arguments: [
     ("3, -1", "3, 8", nil), ("3, 2, -1", "3, 8", nil), ("1, -1", "1, 8", nil),
     ("6, -1", "3, 8", "windows in the batch"), ("2, -1", "3, 8", "may move items"),
@@ -76,7 +76,7 @@ struct BatchSizeTests {
     }
   }
 
-  /// [3N, …] of N · 8 numbers: 8 is not divisible by 3; [2N, 3] has too few.
+  /// [3N, …] for N · 8 values: 8 is not divisible by 3; [2N, 3] has too few values.
   @Test(arguments: [("3", "\(m), -1"), ("2", "\(m), 3"), ("4", "\(m), 4")])
   func itemsAreNotDivided(_ number: String, _ shape: String) {
     let error = modelError { try converted("reshape", #""shape": [\#(shape)]"#, by: number) }
@@ -84,7 +84,7 @@ struct BatchSizeTests {
   }
 
   /// (N, L, 6): [−1, L, 6] keeps the items, [−1, L, 3] makes two of each, [−1, 2L, 3] keeps them.
-  /// Nothing shows the last, since 2L is not a size of the input.
+  /// The last cannot be recognized, since 2L is not a size of the input.
   @Test func unknownSizesBesideAnOpenBatch() throws {
     for (number, channels) in [("1", "3"), ("2", "3"), ("2", "6")] {
       let error = modelError {

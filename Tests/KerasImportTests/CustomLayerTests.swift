@@ -79,7 +79,7 @@ struct CustomLayerTests {
   }
 
   @Test func knownShapesWinOverGuessedOnes() throws {
-    // The crop is assumed to keep 8 × 8; the convolution next to it shows 6 × 6.
+    // The crop is assumed to keep 8 × 8; the convolution beside it shows that it is 6 × 6.
     let converted = try convert(
       #"""
       {"class_name": "Model", "config": {"name": "m", "layers": [
@@ -104,7 +104,7 @@ struct CustomLayerTests {
     let converted = try convert(single("Mystery", input: "[null, 4, 6, 3]", ""), options: options)
     #expect(converted.outputShape() == [12, 2, 3])
     #expect(converted.result.notes.isEmpty)
-    // A vector from an image.
+    // The layer turns an image into a vector.
     options.customLayerShapes = { _, _ in [[1, 1, 5, 1, 1]] }
     let pooled = try convert(single("Mystery", input: "[null, 4, 6, 3]", ""), options: options)
     #expect(pooled.outputShape() == [5, 1, 1])

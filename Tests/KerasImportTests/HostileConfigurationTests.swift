@@ -6,7 +6,7 @@ import Testing
 
 @testable import KerasImport
 
-/// Configurations that no version of Keras writes give an error or a model, never a trap or a hang.
+/// Configurations that no version of Keras writes produce an error or a model; they never trap.
 struct HostileConfigurationTests {
   private static let network = #"""
     {"class_name": "Model", "config": {"name": "m", "layers": [
@@ -56,7 +56,7 @@ struct HostileConfigurationTests {
     #expect(converted > 0 && converted < 4000)
   }
 
-  /// An input without axes beside the batch has no elements to give a number each.
+  /// An input with only a batch axis has no elements, and thus no weights for them.
   @Test(arguments: [("PReLU", ["alpha"]), ("SReLU", ["t_left", "a_left", "t_right", "a_right"])])
   func weightsForElementsOfABatch(_ className: String, _ names: [String]) {
     #expect(throws: ModelError.self) {

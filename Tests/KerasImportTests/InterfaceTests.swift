@@ -104,7 +104,7 @@ struct InterfaceTests {
     }
   }
 
-  /// The only input of an image's shape is one if pixels are to be prepared.
+  /// The only input with an image's shape becomes an image if there are preprocessing options.
   @Test func preprocessingMakesAnImage() throws {
     let scaled = try converted { $0.preprocessing.scale = PerFeature(2) }
     #expect(scaler(scaled)?.channelScale == 2 && scaled.result.notes.isEmpty)

@@ -3,7 +3,7 @@ import Testing
 @testable import KerasImport
 
 @Suite struct InterpolationTests {
-  /// Every row of factors sums to one, whatever the sizes.
+  /// Every row of factors adds up to one, whatever the sizes.
   @Test(arguments: [(5, 7), (7, 5), (4, 8), (9, 3), (1, 4), (4, 1), (6, 6)])
   func factorsAddUpToOne(_ input: Int, _ output: Int) {
     let kinds: [KerasInterpolation] = [
@@ -16,7 +16,7 @@ import Testing
     }
   }
 
-  /// Twice the size: the centers of the new pixels are a quarter pixel from those of the old ones.
+  /// At twice the size, the centers of new pixels are a quarter pixel from those of old ones.
   @Test func bilinearSamplesAtCenters() {
     #expect(
       Array(KerasInterpolation.bilinear.matrix(from: 2, to: 4))

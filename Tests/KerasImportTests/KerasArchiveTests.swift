@@ -33,7 +33,7 @@ struct KerasArchiveTests {
     return bytes
   }
 
-  /// Converts a file with these bytes.
+  /// Converts a file with these bytes, and returns the model's.
   private static func convert(_ bytes: [UInt8], as name: String = "m.keras") throws -> [UInt8] {
     try withTemporaryFolder { folder in
       try writeFile(bytes, to: "\(folder)/\(name)")

@@ -44,7 +44,7 @@ struct LambdaFixture: Decodable, Sendable {
     let closure: [Setting]?
     let arguments: [String: Setting]
     let inputs: Int
-    /// Nil if the function is more than a formula.
+    /// The formula; nil if the function is more than a formula.
     let value: String?
 
     var bytes: [UInt8] { Base64.decode(code.utf8) ?? [] }
@@ -129,7 +129,7 @@ struct LambdaFixture: Decodable, Sendable {
     #expect(try reason("constant") == "it does not return a tensor")
   }
 
-  /// Code objects truncated and changed at any byte give a formula or an error, never a trap.
+  /// Code objects truncated or changed at any byte produce a formula or an error; they never trap.
   @Test func damagedCodeDoesNoHarm() throws {
     let fixture = try LambdaFixture()
     var random = SplitMix64(seed: 3)
@@ -223,8 +223,8 @@ struct LambdaFixture: Decodable, Sendable {
       })
   }
 
-  /// Python 3.11's code of `lambda x: tf.image.mystery(x, [1, 2, 3], mode='a')`, in which the list is
-  /// an empty one that a tuple extends.
+  /// Python 3.11's code of `lambda x: tf.image.mystery(x, [1, 2, 3], mode='a')`; its list is an
+  /// empty one that is extended by a tuple.
   @Test func anErrorShowsTheFunctionAsItWasWritten() throws {
     let code =
       "4wEAAAAAAAAAAAAAAAUAAAADAAAA80oAAACXAHQAAAAAAAAAAAAAAGoBAAAAAAAAAACgAgAAAAAAAAAA"

@@ -194,7 +194,7 @@ struct LayerTests {
   @Test func swishIsKnownSinceTensorFlow22() throws {
     let json = single("Activation", input: "[null, 3]", #""activation": "swish""#)
     #expect(try convert(json, version: "2.4.0").types == ["activation", "multiply"])
-    // In earlier versions it is a user-defined function with the usual name.
+    // In earlier versions, it is a user-defined function with its usual name.
     let customary = try convert(json, version: "2.2.4")
     #expect(customary.types == ["activation", "multiply"])
     #expect(customary.result.notes.contains { $0.contains("'swish' is assumed to be the usual") })
@@ -355,7 +355,7 @@ struct LayerTests {
   @Test func layersOfTrainingVanish() throws {
     for name in ["Dropout", "GaussianNoise", "AlphaDropout", "ActivityRegularization"] {
       let converted = try convert(single(name, input: "[null, 4]"))
-      // Input and output are the same blob, so a copy comes between them.
+      // Input and output are the same blob, so a copy is inserted between them.
       #expect(converted.types == ["activation"])
       #expect(converted.only(Activation.self)?.function == .linear(alpha: 1, beta: 0))
     }

@@ -7,10 +7,10 @@ import Testing
 
 @testable import KerasImport
 
-/// Windows in the batch and axes that a blob lacks; what converts is compared with the packages'
-/// predictions in `Fixtures/keras/collections`.
+/// Windows in the batch, and axes that a blob lacks; converted networks are compared with the
+/// packages' predictions in `Fixtures/keras/collections`.
 struct LeadingAxesTests {
-  /// Four windows of an image, 2 × 2 each, and an image again.
+  /// Four windows of 2 × 2 in an image, merged to an image again.
   private static func network(
     _ layer: String, _ configuration: String = "", arguments: String = "", output: String = "b"
   ) -> String {

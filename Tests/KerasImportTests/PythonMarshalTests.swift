@@ -12,7 +12,7 @@ private let python311 = """
   c3RyaW5nPtoFc3dpc2hyDwAAAAMAAABzEAAAAIAA4AgtgEHYCwyIdIk4gE/zAAAAAA==
   """
 
-/// The same from Python 3.7, as Keras 2.2.4 stored it.
+/// The same code from Python 3.7, as Keras 2.2.4 stored it.
 private let python37 = """
   4wEAAAAAAAAAAQAAAAMAAABDAAAAcw4AAAB0AKABfAChAXwAFABTACkBTikC2gFL2gdzaWdtb2lk
   KQHaAXipAHIEAAAA+gxnZW5fc2VlZDIucHnaBXN3aXNoEAAAAPMAAAAA
@@ -70,7 +70,7 @@ struct PythonMarshalTests {
         }
         if PythonMarshal.function(mutated) != nil { read += 1 }
       }
-      // Some bytes do not matter, such as those of the code itself.
+      // Some bytes do not matter, such as those of instructions.
       #expect(read > 0 && read < 20_000)
     }
   }

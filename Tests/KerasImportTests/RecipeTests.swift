@@ -5,8 +5,8 @@ import Testing
 
 @testable import KerasImport
 
-/// The classes in `Sources/KerasImport/Recipes`; `Fixtures/keras/collections` has what their packages
-/// predict.
+/// The classes in `Sources/KerasImport/Recipes`; `Fixtures/keras/collections` has the predictions
+/// of their packages.
 @Suite struct RecipeTests {
   @Test func everyFileIsEmbedded() throws {
     let folder = packageRoot + "/Sources/KerasImport/Recipes"

@@ -10,9 +10,9 @@ import Testing
 
 @testable import KerasImport
 
-/// Conversions against those of coremltools 4.1 in the reference corpus.
+/// Conversions compared with those of coremltools 4.1 in the reference corpus.
 struct ReferenceCorpusTests {
-  /// Cases whose layers differ on purpose: masks, which coremltools ignores, and permutes that
+  /// Cases with intentionally different layers: masks, which coremltools ignores, and permutes that
   /// cancel each other (`docs/differences.md`).
   private static let deliberate = [
     "embedding_mask_zero", "test_conv_batch_1d", "test_clickbait_cnn_half_precision",
@@ -71,7 +71,7 @@ struct ReferenceCorpusTests {
     let source = try KerasSource.load("\(network.folder)/model.h5", access: .inProcess)
     let ours = try KerasImporter.convert(source, options: options).model
     let theirs = try Model(contentsOf: "\(network.folder)/coremltools.mlmodel")
-    // Permutes have other names, and may be anywhere between the layers that they connect.
+    // Permutes have different names, and may be anywhere between the layers that they connect.
     func layers(_ model: Model) -> [String] {
       let all = model.neuralNetwork?.layers ?? []
       let others = all.filter { !($0.parameters is Permute) }
@@ -80,7 +80,7 @@ struct ReferenceCorpusTests {
       } + ["\(all.count - others.count) permutes"]
     }
     let areSame = layers(ours) == layers(theirs)
-    // With unbounded functions the steps are unrolled, because Core ML's layers clip the states.
+    // With unbounded functions, the steps are unrolled, because Core ML's layers clip the states.
     let isClipped =
       theirs.neuralNetwork?.layers.contains { layer in
         layer.parameters?.clipsArguments == true

@@ -101,7 +101,7 @@ struct SequenceLayerTests {
     ("[null, 2, 3]", "[2, 1]", [1, 0, 2, 3], [2]),
   ])
   func permute(_ input: String, _ dims: String, _ axes: [Int], _ shape: [Int]) throws {
-    // (3, 1, 2): output H is in C, output W in H, and output C in W.
+    // (3, 1, 2): the output's H is the input's C, its W is H, and its C is W.
     let converted = try convert(single("Permute", input: input, #""dims": \#(dims)"#))
     let expected = dims == "[3, 1, 2]" ? [0, 3, 1, 2] : axes
     #expect(converted.only(Permute.self)?.axis == expected)
@@ -207,8 +207,8 @@ struct SequenceLayerTests {
     #expect(converted.types == ["gru"])
   }
 
-  /// Keras 2.2, which coremltools supports, numbers layers from 1; tf.keras starts without a
-  /// number.
+  /// Keras 2.2, which coremltools supports, numbers layers from 1; in tf.keras, the first one has
+  /// no number.
   @Test func statesOfUnnamedLayersAreNamedAsInTheReference() throws {
     func layer(_ name: String) -> String {
       #"{"class_name": "GRU", "config": {"name": "\#(name)", "batch_input_shape": [null, 5, 2], "#
@@ -359,7 +359,7 @@ struct SequenceLayerTests {
     #expect(converted.outputShape() == [4])
   }
 
-  /// CuDNN stores each gate's matrix transposed in place; both of its biases are summed.
+  /// CuDNN stores each gate's matrix transposed in place, and has two biases, which are added.
   @Test func weightsOfCuDNN() throws {
     let converted = try convert(
       single("CuDNNLSTM", input: "[null, 5, 2]", #""units": 1"#),

@@ -6,7 +6,7 @@ import TestSupport
 
 @testable import KerasImport
 
-/// Weights by layer, in order, with names as Keras stores them.
+/// Weights by layer, in order, with the names that Keras stores.
 struct MemoryWeights: LayerWeights {
   struct Weight: Sendable {
     var name: String
@@ -44,7 +44,7 @@ struct MemoryWeights: LayerWeights {
   }
 }
 
-/// A converted model in parts.
+/// The parts of a converted model.
 struct Converted {
   let result: ConversionResult
 
@@ -56,12 +56,12 @@ struct Converted {
     layers.first { $0.name == name }?.parameters as? Parameters
   }
 
-  /// The only layer's parameters.
+  /// The parameters of the only layer.
   func only<Parameters: LayerParameters>(_ type: Parameters.Type) -> Parameters? {
     layers.count == 1 ? layers[0].parameters as? Parameters : nil
   }
 
-  /// Of the feature with this name, or of the first.
+  /// The shape of the feature with this name, or of the first one.
   private func shape(_ features: [FeatureDescription]?, _ name: String?) -> [Int]? {
     let feature = features?.first { name == nil || $0.name == name }
     guard case .multiArray(let array)? = feature?.type?.kind else { return nil }

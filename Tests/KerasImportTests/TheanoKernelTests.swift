@@ -4,11 +4,11 @@ import Testing
 
 @testable import KerasImport
 
-/// Theano computes a convolution and not a correlation: Σ x[i − j] · w[j], where other backends
-/// compute Σ x[i + j] · w[j]. A kernel of Theano's is therefore the same as the kernel of another
-/// backend that is reversed along all axes of the convolution.
+/// Theano computes a convolution, not a correlation: Σ x[i − j] · w[j], where other backends
+/// compute Σ x[i + j] · w[j]. A Theano kernel is therefore another backend's kernel flipped along
+/// all axes of the convolution.
 @Suite struct TheanoKernelTests {
-  /// Two axes of channels and the axes of the convolution.
+  /// Flips a kernel, which has two channel axes and the axes of the convolution.
   private static func reversed(
     _ kernel: MemoryWeights.Weight, areAxesLast: Bool
   ) -> MemoryWeights.Weight {
@@ -65,7 +65,7 @@ import Testing
     #expect(try trained.result.model.encoded() == same.result.model.encoded())
   }
 
-  /// Keras 1 does not write which backend it ran on.
+  /// Keras 1 does not record its backend.
   @Test func anUnknownBackendIsNoted() throws {
     let network = single(
       "Convolution2D", input: "[null, 1, 5, 6]",

@@ -6,7 +6,7 @@ import Testing
 
 @testable import KerasInterpretation
 
-/// The interpreter reads from the file whose class a layer is.
+/// The interpreter reads from the file which package a layer's class belongs to.
 @Suite struct ForeignClassTests {
   private static let fixtures = Fixtures("keras/identity")
   private static let files = fixtures.names.filter {
@@ -24,7 +24,7 @@ import Testing
     #expect(throws: InterpretationError.self) { try interpreter.run(inputs) }
   }
 
-  /// They differ in nothing but the package.
+  /// These differ only in the package.
   @Test(arguments: [
     (#""class_name": "Dense", "module": "keras.layers", "registered_name": null"#, true),
     (#""class_name": "Dense""#, true), (#""class_name": "Mine>Dense""#, false),

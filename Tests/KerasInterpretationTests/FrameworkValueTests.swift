@@ -8,14 +8,14 @@ import Testing
 
 @testable import KerasInterpretation
 
-/// The interpreter in double precision gives what Keras gave.
+/// The interpreter in double precision matches Keras's outputs.
 @Suite struct FrameworkValueTests {
   struct Network: CustomTestStringConvertible, Sendable {
     let folder: String
     var testDescription: String { String(folder.split(separator: "/").last ?? "") }
 
     static let all = cases.filter { !$0.hasCode }
-    /// Networks with code of their author, which the interpreter does not run.
+    /// Networks with their author's code, which the interpreter does not run.
     static let withCode = cases.filter(\.hasCode)
 
     private var hasCode: Bool {
@@ -32,14 +32,14 @@ import Testing
       get throws { try JSONValue(parsing: fileBytes("\(folder)/meta.json")) }
     }
 
-    /// Input or output names in the order of the model; if the case does not tell, `input1`, `input2`, ….
+    /// Input or output names in the model's order; by default `input1`, `input2`, ….
     func order(_ field: String, _ arrays: [String: Tensor]) throws -> [String] {
       let names = try meta[field]?.array?.compactMap(\.string) ?? []
       return names.isEmpty ? arrays.keys.sorted() : names
     }
 
-    /// Images are stored as RGB before the scale and the biases that the converter is asked for; the
-    /// expected values are Keras' behind them.
+    /// Images are stored as RGB before the scale and the biases of the conversion; the expected
+    /// values are Keras's after these.
     func preprocessed(_ image: DoubleArray, _ name: String) throws -> DoubleArray {
       let request = try meta["convert_kwargs"] ?? .null
       let images = request["image_input_names"]

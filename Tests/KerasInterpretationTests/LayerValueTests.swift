@@ -7,13 +7,13 @@ import Testing
 
 @testable import KerasInterpretation
 
-/// The interpreter gives what Keras 1, 2 and 3 gave for networks of one layer each, in HDF5 files
-/// and archives.
+/// The interpreter matches Keras 1, 2 and 3 for networks of one layer each, in HDF5 files and
+/// archives.
 @Suite struct LayerValueTests {
   struct Folder: CustomTestStringConvertible, Sendable {
     let name: String
     let ending: String
-    /// How many of its networks are interpreted, at least.
+    /// The minimum number of its networks that are interpreted.
     let count: Int
 
     var testDescription: String { name }
@@ -51,7 +51,7 @@ import Testing
     let results = try interpreter.run(inputs)
     let expected = try arrays(fixtures.path(name + ".expected.npz"))
     for (index, output) in interpreter.outputNames.enumerated() {
-      // Outputs of a dictionary have its keys as names, and are sorted by them.
+      // The outputs in a dictionary are named after its keys, and sorted by them.
       let names = expected.keys.contains("output1") ? nil : expected.keys.sorted()
       let wanted = try #require(expected[names?[index] ?? "output\(index + 1)"])
       let result = try #require(results[output])

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Kernels
 
-/// Products by tiles of bf16 numbers, as the processor computes them, or emulated where it does not.
+/// Products by bf16 tiles, computed by the processor, or emulated if it lacks them.
 @Suite(.enabled(if: InstructionSet.avx512.isAvailable, "needs AVX-512")) struct BFloatTileTests {
   private func run(
     _ plain: PlainConvolution, _ tiles: Tiles, edge: GuardedBuffer.Edge = .end, panels: Int? = nil
@@ -16,7 +16,7 @@ import Testing
 
   private static let widths = [(1, 16), (31, 17), (32, 32), (33, 48), (50, 65)]
 
-  /// Runs of a step, an odd one, several chunks of 16 runs, the last of them shorter.
+  /// An even and an odd number of runs, and several chunks of 16 runs, the last of them shorter.
   private static let shapes: [PlainConvolution] =
     widths.map { PlainConvolution(inputChannels: 40, outputChannels: $1, rows: 3, width: $0) }
     + [16, 30, 496, 540, 1040].map {
@@ -29,7 +29,7 @@ import Testing
         dilation: ($1, $1))
     }
 
-  /// No larger than that of multiply-adds, against double precision; never outside of the buffers.
+  /// Errors relative to double precision are at most those of multiply-adds, within the buffers.
   @Test func errorsAreAtMostThoseOfMultiplyAdds() {
     var worst = (tiles: 0.0, multiplyAdds: 0.0)
     var squares = worst
@@ -50,7 +50,7 @@ import Testing
     #expect(worst.tiles <= worst.multiplyAdds && squares.tiles <= squares.multiplyAdds)
   }
 
-  /// The same bits, however panels are divided, and in a row of other pixels.
+  /// Results are the same bits, however panels are divided, and in a row of other pixels.
   @Test func divisionsDoNotMatter() {
     let plain = PlainConvolution(
       inputChannels: 288, outputChannels: 96, rows: 4, width: 180, kernel: (1, 1), padding: 0)
@@ -65,7 +65,7 @@ import Testing
     #expect(run(last, .emulated).blocked(row, w, b) == expected)
   }
 
-  /// Such pixels and channels, and only they, are what multiply-adds make of them.
+  /// For such pixels and channels, and only for these, the result is that of multiply-adds.
   @Test func numbersThatAreNotFiniteAndThoseThatAreTooLarge() {
     let plain = PlainConvolution(
       inputChannels: 48, outputChannels: 64, rows: 5, width: 9, kernel: (1, 1), padding: 0)
@@ -74,7 +74,7 @@ import Testing
     for (pixel, value) in [(3, Float.nan), (17, .infinity), (30, 3.4e38), (44, -.infinity)] {
       x[5 * 45 + pixel] = value
     }
-    // An infinite product of finite numbers.
+    // Finite factors with an infinite product.
     x[46] = 3e38
     w[40 * 48 + 1] = 40
     let found = run(plain, .emulated).blocked(x, w, b)

@@ -4,10 +4,10 @@ import Testing
 
 @testable import Kernels
 
-/// Products with codes equal those with the decoded floats, bit for bit.
+/// Products with codes are bit-for-bit equal to those with the decoded floats.
 @Suite struct CodedMatrixTests {
   /// Rows that start at a byte and rows that do not, with more columns than are expanded at once,
-  /// and numbers of rows and vectors that are not computed together.
+  /// and with numbers of rows and vectors that do not fill a group.
   @Test(arguments: availableSets, 1...8) func equalFloats(_ set: InstructionSet, _ bits: Int) {
     for columns in [1, 3, 4, 7, 8, 15, 16, 17, 31, 32, 33, 47, 64, 65, 128, 1030, 2104] {
       for (rows, batch, first) in [(1, 1, 0), (3, 2, 1), (4, 1, 0), (9, 3, 2)] {

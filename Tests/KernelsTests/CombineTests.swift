@@ -32,7 +32,7 @@ import Testing
     }
   }
 
-  /// The remainder of a division that is rounded down; a zero has the sign of `a`.
+  /// The remainder of a floored division; a zero has the sign of `a`.
   private static func modulo(_ a: Double, _ b: Double) -> Double {
     let rest = fmod(a, b)
     return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest
@@ -52,7 +52,7 @@ import Testing
     return output.values
   }
 
-  /// Error bounds in ULP over pairs of all magnitudes, of small whole numbers and of halves.
+  /// Error bounds in ULP for pairs of all magnitudes, of small integers and of halves.
   @Test(arguments: availableSets) func errorBounds(_ set: InstructionSet) {
     var generator = SplitMix64(seed: 6)
     var pairs: [(Float, Float)] = []

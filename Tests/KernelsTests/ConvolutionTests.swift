@@ -33,7 +33,7 @@ struct PlainConvolution {
   }
   var weightCount: Int { outputChannels * inputChannels / groups * kernel.height * kernel.width }
 
-  /// Sums and, for error bounds, the sums of magnitudes.
+  /// The sums, and the sums of magnitudes for error bounds.
   func compute(_ input: [Float], _ weights: [Float], _ bias: [Float]) -> [(Double, Double)] {
     var result: [(Double, Double)] = []
     let groupInputs = inputChannels / groups
@@ -282,7 +282,7 @@ func expectClose(
     let run = Run(kernels: set.kernels, plain: plain, edge: .end)
     let expected = run.pack(w, blockChannels: set.kernels.channelBlock)
     let (inputs, outputs, height, width) = (19, 21, 2, 3)
-    // [height][width][input][output], with both axes of the kernel reversed.
+    // [height][width][input][output], flipped along both axes of the kernel.
     var turned = [Float](repeating: 0, count: w.count)
     for o in 0..<outputs {
       for i in 0..<inputs {

@@ -5,7 +5,7 @@ import Testing
 @testable import Kernels
 
 @Suite struct FixedRowTests {
-  /// A packed row, as a scalar reader sees it.
+  /// A packed row, decoded by scalar code.
   private struct Packed {
     var summary: FixedRowSummary
     var bytes: [UInt8]
@@ -14,7 +14,7 @@ import Testing
       _ kernels: any KernelTable.Type, _ row: [Float], edge: GuardedBuffer.Edge = .end,
       misaligned: Int = 0
     ) {
-      // The row's bytes, extended to whole floats, away from the edge.
+      // The row's bytes away from the edge, extended to whole floats.
       var source = row.withUnsafeBytes { Array($0) }
       let slack = [UInt8](repeating: 0, count: (4 - misaligned) % 4)
       source = edge == .end ? slack + source : [UInt8](repeating: 0, count: misaligned) + source
@@ -30,7 +30,7 @@ import Testing
       bytes = Array(UnsafeRawBufferPointer(start: to.pointer, count: count))
     }
 
-    /// As `FixedRow` defines them, including those that pad the last block.
+    /// The codes as `FixedRow` defines them, including those that pad the last block.
     var codes: [Int] {
       (0..<bytes.count / 3).map { k in
         let block = k / 64 * 192
@@ -43,8 +43,8 @@ import Testing
 
   private static let lengths = [1, 2, 3, 7, 8, 15, 17, 31, 33, 63, 64, 65, 127, 128, 129, 1000]
 
-  /// The nearest code for the largest power of two as scale that leaves 23 bits for the largest
-  /// value, at any position of the row.
+  /// Codes are nearest to the values, at any position of the row; the scale is the largest power of
+  /// two that leaves 23 bits for the largest value.
   @Test(arguments: availableSets) func codesAreNearest(_ set: InstructionSet) {
     for (index, columns) in Self.lengths.enumerated() {
       var generator = SplitMix64(seed: UInt64(columns))
@@ -70,7 +70,7 @@ import Testing
     }
   }
 
-  /// Bit for bit, so that the same rows are packed.
+  /// Packing is bit-for-bit equal, so that the same rows are packed.
   @Test func everyInstructionSetPacksAlike() {
     for columns in Self.lengths {
       var generator = SplitMix64(seed: UInt64(columns))
@@ -83,8 +83,7 @@ import Testing
     }
   }
 
-  /// The ends of the range of codes, ties, zeros of both signs, and numbers near the ends of their
-  /// range.
+  /// The ends of the range of codes, ties, zeros of both signs, and values near the limits.
   @Test(arguments: availableSets) func extremes(_ set: InstructionSet) {
     func codes(_ row: [Float]) -> [Int] { Array(Packed(set.kernels, row).codes.prefix(row.count)) }
     let below = Float(2).nextDown
@@ -98,7 +97,7 @@ import Testing
     #expect(zeros.bytes.allSatisfy { $0 == 0 })
   }
 
-  /// At any position among the lanes.
+  /// Values at any position among the lanes.
   @Test(arguments: availableSets) func rowsThatAreNotPacked(_ set: InstructionSet) {
     for bad in [Float.nan, -.nan, .infinity, -.infinity] {
       for place in 0..<37 {
@@ -144,7 +143,7 @@ import Testing
       let x = GuardedBuffer(input, at: edge)
       let output = GuardedBuffer(count: rows * batch, at: edge)
       let stride = FixedRow.paddedColumns(columns)
-      // From the second row on separately, like the rows of another thread.
+      // The rows from the second on are computed separately, like those of another thread.
       for part in [0..<min(1, rows), min(1, rows)..<rows] where !part.isEmpty {
         kernels.dense(
           DenseArguments(
@@ -172,13 +171,13 @@ import Testing
     return output
   }
 
-  /// Products equal those with the decoded floats, bit for bit, and differ from the exact ones by
-  /// at most the rounding of the sum and the codes:
+  /// Products are bit-for-bit equal to those with the decoded floats, and differ from the exact
+  /// ones by at most the rounding of the sum and the codes:
   ///
   ///     |y − Σ w x| ≤ (n/8 + 7) · 2⁻²⁴ · Σ |w x| + scale/2 · Σ |x|
   ///
-  /// With the fewest lanes, twice four, each lane sums n/8 products, rounded twice without fused
-  /// multiply-add: then 2n/8 + 7.
+  /// With the fewest lanes, two times four, each lane sums n/8 products, which are rounded twice
+  /// without fused multiply-add: then 2n/8 + 7.
   @Test(arguments: availableSets) func products(_ set: InstructionSet) {
     for columns in Self.lengths {
       for (rows, batch) in [(1, 1), (2, 2), (3, 3), (4, 1), (5, 2), (9, 1), (9, 3)] {
@@ -209,7 +208,7 @@ import Testing
     }
   }
 
-  /// Weights with 23 bits below the first bit of the largest weight lose nothing.
+  /// Weights with at most 23 bits below the leading bit of the largest weight are exact.
   @Test(arguments: availableSets) func halvesAreExact(_ set: InstructionSet) {
     var generator = SplitMix64(seed: 5)
     let weights = generator.values(6 * 200).map { Float(Float16($0 * 4)) }

@@ -4,10 +4,10 @@ import Testing
 @testable import Kernels
 
 /// Runs every kernel with every remainder of its loops, with all buffers adjacent to an
-/// inaccessible page: one before, then one after. Other tests check the values; here nothing
+/// inaccessible page: once before, once after them. Other tests check the values; here nothing
 /// outside may be read or written, and everything inside must be written.
 @Suite struct GuardPageTests {
-  /// Lengths with every remainder by the widest vector, block and tile, plus one more round.
+  /// Lengths with every remainder modulo the widest vector, block and tile, plus one more round.
   private static let lengths = Array(1...35)
 
   @Test func aPageBeforeAndAPageAfterFault() async {
@@ -56,7 +56,7 @@ import Testing
     }
   }
 
-  /// Allocates the buffers of a call.
+  /// Allocates the buffers for a call.
   struct Buffers {
     let edge: GuardedBuffer.Edge
 
@@ -97,7 +97,7 @@ extension GuardPageTests {
   ) -> [GuardedBuffer] {
     let block = kernels.channelBlock
     var outputs: [GuardedBuffer] = []
-    // Input channels: a whole block, or a few in planes or interleaved.
+    // The input channels are a whole block, or a few in planes or interleaved.
     for (blockChannels, pixelStride) in [(block, block), (1, 1), (3, 3)] {
       for (kernel, stride) in [(1, 1), (3, 1), (3, 2)] {
         let outputBlocks = 1 + length % 3
@@ -370,7 +370,7 @@ extension GuardPageTests {
     _ kernels: any KernelTable.Type, _ buffers: Buffers, _ length: Int
   ) -> [GuardedBuffer] {
     let block = kernels.channelBlock
-    // For rows and columns alike; a single row uses the first of each.
+    // The same for rows and columns; a single row uses the first of each.
     let starts = (0..<length).map { Int32($0) }
     let ends = (0..<length).map { Int32($0 + 3) }
     return [PoolingFunction.maximum, .average, .l2].map { function in

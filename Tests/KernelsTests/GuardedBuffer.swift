@@ -1,10 +1,10 @@
 import LibC
 import Synchronization
 
-/// Floats that end right before, or start right after, an inaccessible page.
+/// Floats that end directly before, or start directly after, an inaccessible page.
 ///
 /// A kernel's arguments are plain addresses, which keep nothing alive, so the last thousand buffers
-/// are kept whether they are referenced or not.
+/// are kept whether or not they are referenced.
 final class GuardedBuffer: @unchecked Sendable {
   enum Edge: CaseIterable { case begin, end }
 

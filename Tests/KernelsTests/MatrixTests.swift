@@ -52,7 +52,7 @@ import Testing
         case .linear, .table, .fixed: preconditionFailure("see CodedMatrixTests, FixedRowTests")
         }
       }
-      // Padded at the start, so that the last weight is at the edge.
+      // Padded at the start, so that the last weight is adjacent to the page.
       let front = (4 - bytes.count % 4) % 4
       bytes.insert(contentsOf: [UInt8](repeating: 0, count: front), at: 0)
       let padded = bytes.withUnsafeBytes { Array($0.bindMemory(to: Float.self)) }
@@ -129,7 +129,7 @@ import Testing
     }
   }
 
-  /// Every half-precision value, against the compiler's conversion.
+  /// Every half-precision value, compared with the compiler's conversion.
   @Test(arguments: availableSets) func everyHalf(_ set: InstructionSet) {
     let halves = (0...UInt16.max).map { $0 }
     var found = [Float](repeating: 0, count: halves.count)
@@ -146,7 +146,7 @@ import Testing
     }
   }
 
-  /// Rows in one call, and in two of which the second accumulates.
+  /// Rows in one call, and in two calls, the second of which accumulates.
   @Test(arguments: availableSets) func combinedRows(_ set: InstructionSet) {
     for columns in Array(1...37) + [64, 80, 131, 200] {
       let count = 1 + columns % 9

@@ -19,8 +19,8 @@ import Testing
     (0..<5).map { y in (0..<5).map { x in Fraction(Int(value(y, x))) } }
   }
 
-  /// Small integers are transformed without rounding, so the kernel must give exactly the derived
-  /// matrix's result; elements outside the input count as zero and are not read.
+  /// Small integers are transformed without rounding, so the kernel must match the derived matrices
+  /// exactly; elements outside the input count as zero and are not read.
   @Test(arguments: availableSets) func inputTransformIsExact(_ set: InstructionSet) {
     for blockChannels in [1, set.kernels.channelBlock] {
       for (rows, width, tiles) in [(5, 5, 1), (5, 14, 4), (3, 13, 4), (1, 7, 3), (5, 77, 25)] {

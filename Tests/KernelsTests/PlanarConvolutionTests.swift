@@ -3,7 +3,7 @@ import Testing
 @testable import Kernels
 
 @Suite struct PlanarConvolutionTests {
-  /// Every number of outputs, and every width up to several vectors.
+  /// Every number of outputs, and widths up to several vectors.
   @Test(arguments: availableSets) func everyWidthAndChannelCount(_ set: InstructionSet) {
     for width in [1, 2, 7, 8, 15, 16, 17, 31, 33, 47, 63, 64, 65, 96, 111, 131] {
       for outputs in 1...8 {

@@ -3,7 +3,7 @@ import Testing
 @testable import Kernels
 
 @Suite struct PlanarPairTests {
-  /// Every number of outputs, and every width up to several vectors.
+  /// Every number of outputs, and widths up to several vectors.
   @Test(arguments: availableSets) func everyWidthAndChannelCount(_ set: InstructionSet) {
     for width in [1, 2, 7, 8, 15, 16, 17, 31, 33, 47, 63, 64, 65, 96, 111, 131] {
       for outputs in 1...8 {
@@ -28,7 +28,7 @@ import Testing
     }
   }
 
-  /// `[output / g][half][input][column][row of the half][output % g]`
+  /// The weights as `[output / g][half][input][column][row of the half][output % g]`.
   private func packed(_ plain: PlainConvolution, _ w: [Float], group: Int) -> [Float] {
     let columns = plain.kernel.width
     var packed: [Float] = []

@@ -80,7 +80,7 @@ import Testing
           for countsPadding in [false, true] {
             let pool = Pool(
               size: size, stride: stride, padding: padding, countsPadding: countsPadding)
-            // All negative, so that padding must not win.
+            // All values are negative, so that padding must not be the maximum.
             let x = generator.values(block * pool.rows * pool.width, in: -2 ... -1)
             for function in [PoolingFunction.maximum, .average, .l2] {
               let found = pool.compute(set.kernels, function, x)

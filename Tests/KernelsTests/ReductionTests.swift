@@ -86,7 +86,7 @@ private func plain(_ function: Reduction, _ values: [Float]) -> Double {
     }
   }
 
-  /// Rows with a gap between them; without a mask, and with one per element, row or column.
+  /// Rows with gaps between them; without a mask, and with one per element, row or column.
   @Test(arguments: availableSets) func softmaxOfRows(_ set: InstructionSet) {
     var generator = SplitMix64(seed: 6)
     let rows = 3

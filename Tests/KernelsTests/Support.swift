@@ -20,7 +20,7 @@ struct BlockedPlanes {
     Strides(pixel: block, row: rowStride, block: blockStride, image: count)
   }
   var extent: Extent { Extent(blocks: blocks, rows: rows, width: width) }
-  /// Offset of pixel (0, 0), inside the border.
+  /// The offset of pixel (0, 0), inside the border.
   var origin: Int { halo * rowStride + halo * block }
 
   func index(_ channel: Int, _ row: Int, _ column: Int) -> Int {

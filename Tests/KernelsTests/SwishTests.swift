@@ -8,10 +8,10 @@ import Testing
   /// x / (1 + exp(−x)) in double precision, with an error far below a float's.
   private func exact(_ x: Float) -> Double { Double(x) / (1 + exp(-Double(x))) }
 
-  /// As many values as in the layer of the demonstration, 6 × 256 × 256, over the range in which
-  /// the function is neither 0 nor x.
+  /// As many values as in the demonstration's layer, 6 × 256 × 256, over the range in which the
+  /// function is neither 0 nor x.
   ///
-  /// Rounding the sum 1 + exp(−x) to a float costs half a unit, which counts nearly double if the
+  /// Rounding the sum 1 + exp(−x) to a float costs half an ulp, which counts nearly double if the
   /// sum is slightly above a power of two and the quotient slightly below one. The total exceeds 2
   /// ULP only for x below −10.
   @Test(arguments: availableSets) func errorBounds(_ set: InstructionSet) {
@@ -29,7 +29,7 @@ import Testing
     }
   }
 
-  /// The result of an app that makes four calls to a vector library.
+  /// The result of an app that calls a vector library four times.
   @Test(arguments: availableSets) func equalsItsStepsToTheBit(_ set: InstructionSet) {
     let x = UnaryTests.samples(every: 20011) + (0..<100_000).map { Float($0) * 0.002 - 100 }
     for beta in [Float(1), 0.01, -1.7] {

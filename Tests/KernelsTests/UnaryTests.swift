@@ -97,7 +97,7 @@ private func plain(_ function: UnaryFunction, _ x: Double, _ a: Double, _ b: Dou
 
   @Test(arguments: availableSets) func errorBounds(_ set: InstructionSet) {
     let whole = Self.samples(every: 20011)
-    // Where the functions are not trivial.
+    // The ranges in which the functions are not trivial.
     let near = (0..<400_000).map { -110 + Float($0) * 0.000_55 }
     let tiny = (0..<200_000).map { -1 + Float($0) * 0.000_01 }
     let x = whole + near + tiny
@@ -107,7 +107,7 @@ private func plain(_ function: UnaryFunction, _ x: Double, _ a: Double, _ b: Dou
         let error = ulps(y, plain(function, Double(x), 0, 0))
         if error > worst.0 { worst = (error, x) }
       }
-      // These two rely on the rounding errors that a fused multiply-add gives.
+      // These two rely on the rounding errors of fused multiply-add.
       let isFused = set != .baseline || ![.mish, .gelu].contains(function)
       #expect(
         worst.0 <= bound + (isFused ? 0 : 1), "\(set) \(function): \(worst.0) ULP at \(worst.1)")
@@ -139,8 +139,8 @@ private func plain(_ function: UnaryFunction, _ x: Double, _ a: Double, _ b: Dou
     }
   }
 
-  /// Arguments near multiples of π/2, where cancellation is large, up to where the C library takes
-  /// over and beyond.
+  /// Arguments near multiples of π/2, where cancellation is large, up to the range that the C
+  /// library handles and beyond.
   @Test(arguments: availableSets) func anglesNearZerosAndPoles(_ set: InstructionSet) {
     let x = (1...400_000).flatMap { n -> [Float] in
       let x = Float(Double(n * 3) * .pi / 2)

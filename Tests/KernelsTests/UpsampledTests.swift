@@ -32,7 +32,7 @@ import Testing
       for edge in GuardedBuffer.Edge.allCases {
         let input = GuardedBuffer(values, at: edge)
         let output = GuardedBuffer(count: 36 * count * 2 * block, at: edge)
-        // In two calls, the second starting anywhere.
+        // Two calls, the second of which starts anywhere.
         for part in [0..<count / 2, count / 2..<count] {
           set.kernels.upsampledInput(
             UpsampledTiles(rows: rows, width: width, first: part.lowerBound, count: part.count),

@@ -4,9 +4,9 @@ import Testing
 
 @testable import Kernels
 
-/// Compressed weights with every width, format and position, against individually computed values.
+/// Compressed weights of every width, format and position, compared with scalar code.
 @Suite struct WeightExpansionTests {
-  /// The elements of `range`, read from bytes with an inaccessible page after or before them.
+  /// The elements of `range`, read from bytes directly before or after an inaccessible page.
   private func expand(
     _ bytes: [UInt8], _ format: CompressedFormat, _ range: Range<Int>,
     _ kernels: any KernelTable.Type,

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Kernels
 
-/// Weights transformed from panels of codes in single precision, against exact ones.
+/// Weights transformed from panels of codes in single precision, compared with exact ones.
 @Suite struct WinogradExpansionTests {
   private typealias Derivation = WinogradDerivation
 

@@ -7,7 +7,7 @@ import Testing
 @Suite struct WinogradTests {
   private typealias Derivation = WinogradDerivation
 
-  /// The underlying identity, without any rounding.
+  /// The underlying identity holds exactly, without rounding.
   @Test(arguments: WinogradForm.allCases)
   func derivedMatricesGiveTheCorrelation(_ form: WinogradForm) {
     let (vertical, horizontal) = (form.vertical, form.horizontal)
@@ -38,8 +38,8 @@ import Testing
     }
   }
 
-  /// Small integers are transformed without rounding, so the kernel must give exactly the derived
-  /// matrix's result.
+  /// Small integers are transformed without rounding, so the kernel must match the derived matrices
+  /// exactly.
   @Test(arguments: availableSets, WinogradForm.allCases)
   func inputTransformIsExact(_ set: InstructionSet, _ form: WinogradForm) {
     let block = set.kernels.channelBlock
@@ -68,7 +68,7 @@ import Testing
     }
   }
 
-  /// Integers again: packed values are exact, rounded once, apart from errors in double precision.
+  /// With integers, packed values are exact but for one rounding and double-precision errors.
   @Test(arguments: availableSets, WinogradForm.allCases)
   func weightsAreRoundedOnce(_ set: InstructionSet, _ form: WinogradForm) {
     let points = form.points
@@ -85,8 +85,8 @@ import Testing
       scale: GuardedBuffer(scales, at: .end), set.kernels)
     let channels = 2 * block
     let panelWidth = set.kernels.panelBlocks * block
-    // Some operations on numbers below 50 · 9 · 9, and for 7 taps up to (3/2)⁶ times that before
-    // they are divided by more.
+    // A few operations on values below 50 · 9 · 9, and for 7 taps up to (3/2)⁶ times that before a
+    // division by more.
     let roundingInDouble = 4050 * Double.ulpOfOne * 4
     for o in 0..<3 * block {
       let panel = o / panelWidth
@@ -148,13 +148,13 @@ import Testing
     var edge: GuardedBuffer.Edge
     var epilogue = Epilogue()
     var images = 1
-    /// Tiles per call.
+    /// The number of tiles per call.
     var tiles = Int.max
     var panelsAtOnce = 1
     var poolsMaximum = false
   }
 
-  /// A convolution with blocked input and output, images one after the other.
+  /// Computes a convolution with blocked input and output, for one image after the other.
   private func compute(
     _ run: Run, _ input: [Float], _ weights: [Float], _ bias: [Float],
     _ kernels: any KernelTable.Type
@@ -222,7 +222,7 @@ import Testing
     }
   }
 
-  /// Relative to the largest result, for up to 40 channels.
+  /// The bound relative to the largest result, for up to 40 channels.
   private func bound(_ form: WinogradForm) -> Double { form == .six ? 2e-5 : 1e-5 }
 
   /// Winograd's rounding errors grow with its intermediate sums, not with the result.

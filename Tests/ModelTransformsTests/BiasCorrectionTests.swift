@@ -5,8 +5,8 @@ import Testing
 
 @testable import ModelTransforms
 
-/// Inputs equal to the mean everywhere give the same outputs as before, whatever happened to the
-/// weights: c′ + Σ W′ E[x] = c + Σ W E[x].
+/// Inputs that equal the mean everywhere produce the same outputs as before, whatever the change of
+/// the weights: c′ + Σ W′ E[x] = c + Σ W E[x].
 @Suite struct BiasCorrectionTests {
   private func random(_ count: Int, seed: UInt64) -> [Float] {
     var generator = SplitMix64(seed: seed)
@@ -29,7 +29,7 @@ import Testing
     (old.outputChannels, old.kernelChannels) = (6, isTransposed ? 4 : 2)
     old.nGroups = 2
     old.kernelSize = [2, 3]
-    // Each output of the transposed convolution gets one tap.
+    // Each output of the transposed convolution depends on one tap.
     old.stride = isTransposed ? [2, 3] : [1, 1]
     old.kernel = Weights(random(72, seed: 1))
     let mean = [0.5, -2, 3, 1.25]
@@ -76,7 +76,7 @@ import Testing
     }
   }
 
-  /// A mean of another length belongs to another layer; a bias in codes is unchanged.
+  /// A mean of a different length belongs to another layer; a compressed bias is not changed.
   @Test func whatStays() throws {
     var old = InnerProduct()
     (old.inputChannels, old.outputChannels) = (3, 2)

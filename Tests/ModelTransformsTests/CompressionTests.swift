@@ -37,7 +37,7 @@ struct CompressionTests {
     #expect(after.weightByteCount == layers[0].bytesAfter + layers[1].bytesAfter)
   }
 
-  /// Core ML takes one scale for a deconvolution in groups, and no codes for volumes.
+  /// Core ML supports one scale for a grouped deconvolution, and no codes for volumes.
   @Test func whatCoreMLTakes() throws {
     var grouped = Convolution()
     (grouped.outputChannels, grouped.kernelChannels, grouped.nGroups) = (4, 6, 2)
@@ -87,7 +87,7 @@ struct CompressionTests {
       } == [false, true, false])
   }
 
-  /// Layers in different precisions, one after the other; layers with fewer bits are unchanged.
+  /// Layers in different precisions, one after the other; layers with fewer bits are not changed.
   @Test func filesOfMixedPrecision() throws {
     var rules = CompressionRules(.codes(bits: 4, .linear))
     rules.names = [NamePattern("a")]

@@ -67,7 +67,7 @@ struct FoldBatchnormTests {
     let new = try after.kernel?.floatValue.array() ?? []
     let shape = before.kernelShape
     for index in old.indices {
-      // [O, I/g, h, w]; for a deconvolution [I, O/g, h, w], with the inputs of a group together.
+      // [O, I/g, h, w]; for a deconvolution [I, O/g, h, w], with the inputs of a group contiguous.
       let outer = index / (shape[1] * 2)
       let inner = index / 2 % shape[1]
       let output = isDeconvolution ? outer / (4 / groups) * shape[1] + inner : outer
@@ -98,7 +98,7 @@ struct FoldBatchnormTests {
     let bias = try #require(try after.bias?.floatValue.array())
     let wanted: Float = -0.5 * (w[0] + w[1])
     #expect(abs(bias[0] - wanted) < 1e-6)
-    // In zero padding the offset is missing.
+    // Zero padding lacks the offset.
     let padded = [
       layers[0],
       NeuralNetworkLayer(
@@ -131,8 +131,8 @@ struct FoldBatchnormTests {
     #expect(try after.bias?.floatValue.array() == [7, 7])
   }
 
-  /// The channels that share a table have the same size; a scale after the layer restores their
-  /// own.
+  /// The channels that share a table have the same range; a scale after the layer restores the
+  /// original ranges.
   @Test func scalesStayBehind() throws {
     let kernel = convolution(inputs: 2, outputs: 2)
     let (folded, folds) = try model(
@@ -166,7 +166,7 @@ struct FoldBatchnormTests {
     }
   }
 
-  /// A blob with other readers, or an output, is unchanged.
+  /// A blob that is an output or has other readers is not changed.
   @Test func staysWhereSomebodyElseLooks() throws {
     let layers = [
       NeuralNetworkLayer(
@@ -179,7 +179,7 @@ struct FoldBatchnormTests {
     #expect(try model(layers + [another], output: "z").withFoldedBatchnorm().folds.isEmpty)
   }
 
-  /// A factor that no float can represent changes the results.
+  /// A factor that a float cannot represent would change the results.
   @Test func refusesWhatRoundingBreaks() throws {
     var normalization = batchnorm(2)
     normalization.gamma = Weights([1e30, 1])

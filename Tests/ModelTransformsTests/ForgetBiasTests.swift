@@ -6,7 +6,7 @@ import Testing
 @testable import ModelTransforms
 
 /// The specification adds 1 to the bias of the forget gate if `forgetBias` is set, so a bias b with
-/// it is a bias b + 1 without it.
+/// it equals a bias b + 1 without it.
 struct ForgetBiasTests {
   private static func parameters(isSet: Bool, hasBias: Bool = true) -> LSTMParameters {
     var parameters = LSTMParameters()

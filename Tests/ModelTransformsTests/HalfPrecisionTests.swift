@@ -9,7 +9,7 @@ struct HalfPrecisionTests {
     var dense = InnerProduct()
     dense.inputChannels = 3
     dense.outputChannels = 2
-    // 1 + 2⁻¹¹ is between two halves and rounds to the even one, 1; 65503 rounds to 65504.
+    // 1 + 2⁻¹¹ is halfway between two halves and rounds to the even one, 1; 65503 rounds to 65504.
     dense.matrix = Weights(
       FloatValues([1, -2.5, 0.1, 1 + 0x1p-11, 65503, 0]).shaped([3, 2]).transposed([1, 0]))
     var lstm = UniDirectionalLSTM()

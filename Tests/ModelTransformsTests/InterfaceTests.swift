@@ -24,7 +24,7 @@ struct InterfaceTests {
     #expect(throws: ModelError.self) { try Sample.picture.settingArrayType(.double, of: "input") }
   }
 
-  /// A training input of an input's name stays the same input.
+  /// A training input with the name of an input stays the same input.
   @Test func trainingInputs() throws {
     var model = Sample.dense
     let inputs = try #require(model.description?.input)
@@ -77,7 +77,7 @@ struct InterfaceTests {
     // A version that was too low before the edit is not corrected.
     #expect(older.withSufficientVersion(since: ranged).specificationVersion == 2)
     let listed = try Sample.picture.settingShapes(.enumerated([[10, 8]]), of: "input")
-    // The declared size is one of them.
+    // The declared size is one of the enumerated sizes.
     image.flexibility = .enumerated([ImageSize(5, 4), ImageSize(10, 8)])
     #expect(kind(listed) == .image(image))
     #expect(try listed.settingShapes(.fixed, of: "input") == Sample.picture)

@@ -15,7 +15,7 @@ struct KMeansTests {
     values.withUnsafeBufferPointer { KMeans($0, count: count).centers }
   }
 
-  /// The least error over all divisions of the sorted values into runs, by exhaustive search.
+  /// The smallest error of all partitions of the sorted values into runs, by exhaustive search.
   private func least(_ sorted: ArraySlice<Float>, _ count: Int) -> Double {
     func own(_ run: ArraySlice<Float>) -> Double {
       let mean = run.reduce(0) { $0 + Double($1) } / Double(run.count)

@@ -102,7 +102,7 @@ struct NetworkEditTests {
     #expect(throws: ModelError.self) { try model.settingVersion(99) }
   }
 
-  /// The demands agree with the smallest version, which is derived from them.
+  /// The requirements match the smallest version, which is derived from them.
   @Test func demandsAgreeWithTheSmallestVersion() {
     var half = Sample.dense
     if var layer = half.neuralNetwork?.layers[0], var dense = layer.parameters as? InnerProduct {
@@ -164,7 +164,7 @@ struct NetworkEditTests {
     #expect(try half.replacingWeights([place: FloatValues([5, 6])]) == half)
   }
 
-  /// Every weight that a layer names can be replaced by that name.
+  /// Every weight that a layer lists can be replaced by its name.
   @Test func everyWeightHasItsField() throws {
     let slopes = Activation(
       .parametricSoftplus(alpha: Weights([1, 2]), beta: Weights([3, 4])))

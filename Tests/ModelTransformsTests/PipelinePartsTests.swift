@@ -5,7 +5,7 @@ import Testing
 @testable import ModelTransforms
 
 /// Outputs inside the models of a pipeline, and parts of it. `Sample.pipeline` has two networks,
-/// each with a blob "hidden"; "between" connects them.
+/// each with a blob "hidden", connected by "between".
 struct PipelinePartsTests {
   private func shapes(_ network: Model) -> [String: [Int]] {
     ["input": [1, 1, 2, 1, 1], "hidden": [1, 1, 2, 1, 1], "between": [1, 1, 2, 1, 1]]
@@ -33,7 +33,7 @@ struct PipelinePartsTests {
       return
     }
     #expect(array.shape == [2] && array.dataType == .float32)
-    // The other network's blob with that name cannot become one, too.
+    // The other network's blob with that name cannot become an output, too.
     #expect(throws: ModelError.self) {
       try more.addingOutput(first, shapes: shapes, dataType: .double)
     }

@@ -67,7 +67,7 @@ struct RenameFeaturesTests {
     #expect(throws: Never.self) { try model.renamingFeatures(["input1": "input1"]) }
   }
 
-  /// A message's field with that number and `bytes`.
+  /// A message field with this number and `bytes`.
   private func field(_ number: Int, _ bytes: [UInt8]) -> [UInt8] {
     var key = number << 3 | 2
     var result: [UInt8] = []
@@ -102,7 +102,7 @@ struct RenameFeaturesTests {
       model.description?.output[0].name = y
       return model
     }
-    // The unknown field 99 is unchanged, as shown here.
+    // The unknown field 99 is not changed.
     let renamed = try model("input", "inner", "output").renamingFeatures(["output": "inner"])
     #expect(renamed == model("input", "inner__1", "inner"))
     let both = try model("a", "b", "c").renamingFeatures(["a": "a longer name than before"])

@@ -11,7 +11,7 @@ struct WeightCompressionTests {
     return (0..<count).map { _ in Float.random(in: -1...1, using: &generator) }
   }
 
-  /// Packed as by coremltools: bits in sequence, with the highest bit of a code first.
+  /// Codes are packed as by coremltools: contiguously, with the highest bit of a code first.
   @Test func codesFollowOneAnother() {
     #expect(
       packedCodes([1, 2, 3, 0, 3], bits: 2).array(of: UInt8.self) == [0b0110_1100, 0b1100_0000])
@@ -20,7 +20,7 @@ struct WeightCompressionTests {
     #expect(packedCodes([0b1000001], bits: 7).array(of: UInt8.self) == [0b1000_0010])
   }
 
-  /// scale = (max − min) / (2ᵇ − 1), bias = min, code = round((w − bias) / scale); equal values are 1 · scale.
+  /// scale = (max − min) / (2ᵇ − 1), bias = min; equal values w: scale = w, bias = 0, code = 1.
   @Test func rangeIsTheReferences() throws {
     let weights = try Weights([-1, 0, 2, 5, 5, 5]).compressed(
       to: .codes(bits: 2, .linear), shape: [2, 3], scales: .range)
@@ -60,7 +60,7 @@ struct WeightCompressionTests {
     }
   }
 
-  /// One distant value would leave a single entry for nearly all others.
+  /// One distant value would leave a single table entry for nearly all others.
   @Test(arguments: 1...5) func evenTableOfLeastSquares(_ bits: Int) throws {
     let values = Weights(random(999) + [40])
     let before = try values.values(shape: [4, 250])

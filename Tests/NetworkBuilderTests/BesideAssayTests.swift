@@ -18,7 +18,7 @@ struct BesideAssayTests {
       "input": .array(Tensor(shape: [1, 4, 5, 3], floats))
     ])
     let own = try network.compile(weights: .random()).predict(floats).output
-    // Rows first and channels last, according to the model's metadata.
+    // The model's metadata put rows first and channels last.
     #expect(prediction.outputs.map(\.name) == ["twice"])
     #expect(prediction.outputs.first?.value == Tensor(shape: [1, 2, 2, 4], own.floats))
     #expect(own.shape.description == "2 × 2 × 4")

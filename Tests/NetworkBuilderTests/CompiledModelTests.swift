@@ -40,7 +40,7 @@ struct CompiledModelTests {
     #expect(try elsewhere.model(weights: .random()).validate().isEmpty)
   }
 
-  /// a − b, repeated as often as the parameter `results` says.
+  /// a − b, repeated as many times as the parameter `results` says.
   private final class Difference: CustomLayer {
     static let className = "Difference"
     let results: Int
@@ -80,7 +80,7 @@ struct CompiledModelTests {
         .description == "layer 'two' (Custom): returns 2 results; one is needed")
   }
 
-  /// Values of inputs can be kept like those of other tensors.
+  /// The values of inputs can be kept like those of other tensors.
   @Test func keptInputs() throws {
     let input = Input(width: 2, height: 1, channels: 2)
     var network = Network(input: input, output: input --> Pooling(kernel: (2, 1)))

@@ -6,8 +6,8 @@ import Testing
 @testable import NetworkBuilder
 
 struct CoreMLLayerTests {
-  /// √x, twice that, its second channel as an array of one axis, softmax: e⁴ / (e⁴ + e⁸), and half
-  /// of it.
+  /// √x, twice that, its second channel as an array with one axis, softmax: e⁴ / (e⁴ + e⁸), and
+  /// half of it.
   @Test func layersByTheirNames() throws {
     let input = Input(width: 2, height: 1, channels: 2)
     let roots = input --> CoreMLLayer("unary", ["type": "SQRT", "scale": 1])

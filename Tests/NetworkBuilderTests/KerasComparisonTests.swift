@@ -3,8 +3,8 @@ import TensorCore
 import TestSupport
 import Testing
 
-/// Networks described here against Keras's predictions with the same weights, and against the same
-/// networks imported from Keras files.
+/// Networks described here, compared with Keras's predictions for the same weights, and with the
+/// same networks imported from Keras files.
 struct KerasComparisonTests {
   @Test func digits() throws {
     var digits = DigitNetwork()

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 struct ResizeTests {
-  /// The image as the network sees it.
+  /// The image as the network receives it.
   private func view(_ resize: Resize) throws -> CompiledModel {
     let input = Input()
     return try Network(input: input, output: input --> resize --> ActivationLayer(.linear))
@@ -41,8 +41,8 @@ struct ResizeTests {
         + "the image of 20 × 14")
   }
 
-  /// From two samples to four, the centers are at −¼, ¼, ¾ and 1¼; TensorFlow does not round the
-  /// result.
+  /// Resizing two samples to four puts the centers at −¼, ¼, ¾ and 1¼; TensorFlow does not round
+  /// the result.
   @Test func samplesThatAreNoIntegers() throws {
     let model = try view(
       Resize(width: 4, height: 1, colors: .grayscale, interpolation: .tensorFlowBilinear))
@@ -57,7 +57,7 @@ struct ResizeTests {
       Resize(width: 1, height: 1, colors: .bgr, scale: 0.5, bias: [1, 2, 3]))
     // Blue, green, red: each halved, plus the bias of its color.
     #expect(try bgr.predict(picture).output.floats == [18, 12, 6])
-    // Numbers are passed as RGB.
+    // Arrays of numbers are passed as RGB.
     #expect(try bgr.predict([10, 20, 30]).output.floats == [18, 12, 6])
     let gray = try view(
       Resize(width: 1, height: 1, colors: .grayscale, scale: 2, bias: [-1]))
@@ -71,7 +71,7 @@ struct ResizeTests {
         == "layer 'resize_1' (Resize): bias: 2 numbers; 1 or 3 are needed")
   }
 
-  /// One input seen as a whole and in part: two features in the document, one value.
+  /// One input, used as a whole and in part: two features in the document, one value.
   @Test func twoViewsOfOneInput() throws {
     let input = Input(name: "photo")
     let part = Resize(

@@ -16,7 +16,7 @@ struct RunnerTests {
   @Test(arguments: [1, 3, 8])
   func resultsComeInOrder(_ framesInFlight: Int) throws {
     let runner = Runner(try Self.doubler(), framesInFlight: framesInFlight)
-    // The seventh frame has two numbers instead of one.
+    // The seventh frame has two values instead of one.
     let frames = (0..<50).map { InputValue.floats($0 == 7 ? [0, 0] : [Float($0)]) }
     let results = Array(runner.predictions(of: frames))
     #expect(results.count == 50)
@@ -56,7 +56,7 @@ struct RunnerTests {
     #expect(taken.count.withLock { $0 } == 10)
   }
 
-  /// The first frame waits until the third is submitted and no completion has been called; the
+  /// The first frame waits until the third has been submitted without any completion called; the
   /// fourth waits until the first is done.
   @Test func submittingWaitsForAPlace() throws {
     let runner = Runner(try Self.doubler(), framesInFlight: 3)
@@ -108,7 +108,7 @@ struct RunnerTests {
     #expect(values.withLock { $0 } == expected)
   }
 
-  /// A frame uses the crop that was set when it was submitted.
+  /// A frame uses the crop at the time of its submission.
   @Test func theCropIsThatOfTheFrame() throws {
     let input = Input()
     let resize = Resize(width: 1, height: 1, colors: .grayscale)

@@ -2,7 +2,7 @@ import NetworkBuilder
 import TestSupport
 import Testing
 
-/// Mismatched shapes give an error with the layer and both shapes.
+/// Mismatched shapes cause an error with the layer and both shapes.
 struct ShapeErrorTests {
   private func message(_ input: Input, _ output: NetworkTensor) -> String? {
     message(Network(input: input, output: output))

@@ -33,8 +33,8 @@ extension Fixtures {
   }
 }
 
-/// The greatest |a − b| / (1e-5 + 1e-4 |b|): at most 1 if the arrays agree, infinite if their
-/// counts differ.
+/// The largest |a − b| / (1e-5 + 1e-4 |b|): at most 1 if the arrays agree, infinite if their counts
+/// differ.
 func difference(_ a: [Float], from b: [Float]) -> Float {
   guard a.count == b.count, !a.isEmpty else { return .infinity }
   return zip(a, b).reduce(0) { result, pair in
@@ -43,7 +43,7 @@ func difference(_ a: [Float], from b: [Float]) -> Float {
   }
 }
 
-/// A network from Keras, converted.
+/// A network converted from Keras.
 struct KerasNetwork {
   let model: Model
 

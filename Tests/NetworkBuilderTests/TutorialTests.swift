@@ -74,7 +74,7 @@ struct TutorialTests {
     #expect(part.output.floats != inside.output.floats)
   }
 
-  /// In a corner, the kernel of ones sees four ones: the sum is 5, and its swish 5 / (1 + exp(−5)).
+  /// In a corner, the kernel of ones covers four ones: the sum s is 5, its swish s / (1 + exp(−s)).
   @Test func otherLayers() throws {
     let input = Input(width: 8, height: 8, channels: 4)
     let convolved =
@@ -118,7 +118,7 @@ struct TutorialTests {
       contentsOfFile: packageRoot + "/docs/networks-in-swift.md", encoding: .utf8)
   }
 
-  /// Each Swift block on the page occurs, line for line, in code that tests compile.
+  /// Each Swift block on the page is, line for line, in code that tests compile.
   @Test func thePageHoldsCompiledCode() throws {
     let example = packageRoot + "/docs/examples/NetworksInSwift"
     let sources = try [

@@ -4,7 +4,7 @@ import TensorCore
 import TestSupport
 import Testing
 
-/// Full-size VGG-16, with weights from a formula that Keras used, too.
+/// Full-size VGG-16, with weights from a formula that was also used in Keras.
 struct VGG16Tests {
   private static let seed: UInt64 = 16
 
@@ -63,7 +63,7 @@ struct VGG16Tests {
       try Self.weights(name, count, kind).array()
     }.predict(value.elements)
     #expect(own.output.floats == fromKeras.values.first)
-    // Activations after fifteen layers, some near zero: relative to the greatest.
+    // Activations after fifteen layers, some near zero, relative to the largest.
     let inside = try own.value(of: vgg.fc2).floats
     let expected = try fixtures.floats("vgg16.npz", "fc2")
     let greatest = zip(inside, expected).map { abs($0 - $1) }.max() ?? .infinity

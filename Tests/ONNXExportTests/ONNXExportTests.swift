@@ -7,7 +7,7 @@ import Testing
 
 @testable import ONNXExport
 
-/// Graphs that the program writes. What they must contain follows from the source beside each test.
+/// Graphs that the program writes. Their expected contents follow from the source in each test.
 @Suite struct ONNXExportTests {
   private static let caffe = Fixtures("caffe")
   private static let programs = Fixtures("programs")
@@ -42,7 +42,7 @@ import Testing
     }
   }
 
-  /// `clip` of integers may state any bounds.
+  /// `clip` for integers may have any bounds.
   @Test(arguments: [3e9, -3e9, .infinity, -.infinity, .nan] as [Float])
   func numbersBeyondIntegersAreRefused(_ value: Float) throws {
     let writer = ProgramWriter(MILProgram(), opset: 13, outputNames: [:])
@@ -61,7 +61,7 @@ import Testing
     }
   }
 
-  /// The bytes of an initializer are at its offset, a multiple of 4096, in the file beside the model.
+  /// An initializer is at its offset, a multiple of 4096, in the separate weights file.
   @Test func weightsMayHaveAFileOfTheirOwn() throws {
     try withTemporaryFolder { folder in
       let source = [Self.programs.path("recurrent.mlpackage")]
@@ -83,8 +83,8 @@ import Testing
     }
   }
 
-  /// A batch of the source may have any number of items, unless `--fixed-sizes` asks for one; the states
-  /// of recurrent layers have one, so that they can be left out.
+  /// The batch of a source may have any size, unless `--fixed-sizes` asks for one item; states of
+  /// recurrent layers have size one, so that they can be omitted.
   @Test(
     arguments: [
       (["caffe/v2.prototxt", "caffe/single.caffemodel"], "data  float[batch, 3, 6, 6]"),
@@ -108,7 +108,7 @@ import Testing
     }
   }
 
-  /// A loop has no operator in this version; the message names the operation.
+  /// This version has no operator for loops; the message names the operation.
   @Test func loopsAreRefused() throws {
     try withTemporaryFolder { folder in
       let result = try Command.run(
@@ -151,7 +151,7 @@ import Testing
     }
   }
 
-  /// `inspect` and `check` show the structure, and name what is wrong.
+  /// `inspect` and `check` show the structure and the errors.
   @Test func theStructureIsReadBack() throws {
     try withTemporaryFolder { folder in
       var model = try Self.converted(
@@ -181,7 +181,7 @@ import Testing
     }
   }
 
-  /// ONNX Runtime computes what coremltools computed, or a derivation beside the fixtures.
+  /// ONNX Runtime matches coremltools, or a derivation beside the fixtures.
   @Test(.onnxRuntime, .unsanitized) func onnxRuntimeAgrees() throws {
     let python = try #require(Python.withONNXRuntime)
     let judge = "\(packageRoot)/Tests/Tools/onnx_judge.py"
@@ -197,7 +197,7 @@ import Testing
   }
 }
 
-/// Python with the packages onnx and onnxruntime: `python3`, or the one of `ASSAY_ONNX_PYTHON`.
+/// Python with the packages onnx and onnxruntime: `python3`, or the one in `ASSAY_ONNX_PYTHON`.
 private enum Python {
   static let withONNXRuntime: String? = {
     let named = ProcessInfo.processInfo.environment["ASSAY_ONNX_PYTHON"]

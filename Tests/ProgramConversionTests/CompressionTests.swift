@@ -5,13 +5,13 @@ import Testing
 
 @testable import ProgramConversion
 
-/// Weights of programs in fewer bytes. What they stand for is derived beside each test.
+/// Compressed weights of programs. Their decoded values are derived in each test.
 @Suite struct CompressionTests {
   private static func rules(_ bits: Int, _ mode: CodeMode) -> ProgramCompressionRules {
     ProgramCompressionRules(CompressionRules(.codes(bits: bits, mode)))
   }
 
-  /// The rows of the weight: what unit vectors give.
+  /// The rows of the weight, which are the outputs for unit vectors.
   private static func weights(_ program: Model, inputs: Int, outputs: Int) throws -> [Float] {
     var columns: [[Float]] = []
     for index in 0..<inputs {
@@ -21,7 +21,7 @@ import Testing
     return (0..<outputs).flatMap { row in columns.map { $0[row] } }
   }
 
-  /// Two values in a group are the entries of a table of one bit; a table for all has two of four.
+  /// Two values in a group are the entries of a 1-bit table; a table for all has only two of four.
   @Test func groupsHaveTablesOfTheirOwn() throws {
     let values: [Float] = [1, 3, 3, 1, 1, 3, -5, 10, 10, -5, -5, 10]
     let program = try Networks.product(values, outputs: 4).mlProgram()
@@ -38,7 +38,7 @@ import Testing
     #expect(single.specificationVersion == 7)
   }
 
-  /// Two values in a block are the smallest and the largest code.
+  /// Two values in a block become the smallest and the largest code.
   @Test func blocksHaveScalesOfTheirOwn() throws {
     let values: [Float] = [0.5, -2, 100, 300, 7, 8, -0.25, 0]
     let program = try Networks.product(values, outputs: 2).mlProgram()
@@ -75,7 +75,7 @@ import Testing
     #expect(entries.map(\.storage) == ["float16"])
   }
 
-  /// A network's codes, which are compared with those of coremltools, and a program's are the same.
+  /// A network's codes, which are compared with coremltools, equal a program's.
   @Test(arguments: [CodeMode.linear, .linearSymmetric, .linearTable, .kMeansTable], [2, 4, 8])
   func codesAreThoseOfNetworks(mode: CodeMode, bits: Int) throws {
     let values = (0..<60).map { Float(($0 * 37) % 61) / 7 - 3 }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import ProgramConversion
 
-/// Names, outputs, types and functions of programs. What they predict is derived beside each test.
+/// Names, outputs, types and functions of programs. Predictions are derived in each test.
 @Suite struct EditTests {
   /// s = 2 x, y = −s.
   private static func program(_ target: ProgramTarget = .iOS16) throws -> Model {
@@ -33,7 +33,7 @@ import Testing
       uniquingKeysWith: { first, _ in first })
   }
 
-  /// The name of a value inside makes way.
+  /// An inner value with the same name is renamed.
   @Test func featuresGetOtherNames() throws {
     let model = try Self.program().renamingFeatures(["x": "s", "y": "x"])
     #expect(try Self.outputs(model, "s") == ["x": [-2, -4, 8]])
@@ -63,7 +63,7 @@ import Testing
     #expect(throws: ModelError.self) { try Self.program(.iOS15).settingArrayType(.float16) }
   }
 
-  /// The file has one weight that `other` does not use.
+  /// The file has one weight, which `other` does not use.
   @Test func functionsComeAndGo() throws {
     let weights = (0..<30).map { Float($0) }
     guard case .mlProgram(let program)? = try Self.program().type,

@@ -6,11 +6,11 @@ import Testing
 
 @testable import ProgramConversion
 
-/// Formulas of custom layers as operations of an ML Program, against NumPy's answers.
+/// Formulas of custom layers as operations of an ML Program, compared with NumPy.
 @Suite struct FormulaProgramTests {
   private static let file = try? FormulaExpressions.read()
 
-  /// Without the sum over all axes, whose result has none: a layer's has at least one.
+  /// Without the sum over all axes, since a layer's result has at least one axis.
   static let cases = (file?.cases ?? []).filter { $0.expression != "sum(x * y)" }
 
   @Test func casesAreThere() { #expect(Self.cases.count >= 58) }

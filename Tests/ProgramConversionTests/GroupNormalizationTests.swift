@@ -5,7 +5,7 @@ import Testing
 @testable import ProgramConversion
 
 @Suite struct GroupNormalizationTests {
-  /// The mean of 1, 3, 5 and 7 is 4 and their variance 5; that of 0, 0, 4 and 4 is 2 and 4.
+  /// 1, 3, 5 and 7 have mean 4 and variance 5; 0, 0, 4 and 4 have mean 2 and variance 4.
   @Test func groupsHaveMeansOfTheirOwn() throws {
     var layer = Custom()
     layer.className = "GroupNormalization"
@@ -24,7 +24,7 @@ import Testing
     #expect(Networks.operations(program).contains("reduce_mean"))
   }
 
-  /// The variance of 0 and 2⁻¹⁰ is 2⁻²²; no other epsilon than the layer's is added.
+  /// The variance of 0 and 2⁻¹⁰ is 2⁻²²; only the layer's epsilon is added.
   @Test(arguments: [Float(0x1p-22), 0])
   func epsilonIsAddedOnce(epsilon: Float) throws {
     var layer = Custom()

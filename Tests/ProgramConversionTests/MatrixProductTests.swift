@@ -4,7 +4,7 @@ import Testing
 
 @testable import ProgramConversion
 
-/// Products of matrices that networks before version 4 spell out.
+/// Matrix products, which networks before version 4 have to compose of other layers.
 @Suite struct MatrixProductTests {
   private typealias Net = Networks
 

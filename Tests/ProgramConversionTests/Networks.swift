@@ -4,7 +4,7 @@ import TensorCore
 
 @testable import ProgramConversion
 
-/// Small networks, and what their programs predict.
+/// Small networks, and the predictions of their programs.
 enum Networks {
   static func array(_ name: String, _ shape: [Int], optional: Bool = false) -> FeatureDescription {
     FeatureDescription(
@@ -28,7 +28,7 @@ enum Networks {
     return model
   }
 
-  /// x · wᵀ, of `[1, inputs]`.
+  /// x · wᵀ for x of shape `[1, inputs]`.
   static func product(_ weights: [Float], outputs: Int) -> Model {
     let inputs = weights.count / outputs
     var layer = InnerProduct()
@@ -48,7 +48,7 @@ enum Networks {
     return prediction.outputs.first?.value.elements ?? []
   }
 
-  /// The types of the operations of a program.
+  /// The operation types of a program.
   static func operations(_ model: Model) -> [String] {
     guard case .mlProgram(let program)? = model.type else { return [] }
     return program.functions.flatMap { $0.value?.body?.operations ?? [] }.map(\.type)

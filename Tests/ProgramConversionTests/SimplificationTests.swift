@@ -5,13 +5,13 @@ import Testing
 
 @testable import ProgramConversion
 
-/// Operations that spell out another one become it, and others do not. Answers are derived from the
-/// formulas in double precision.
+/// Sequences of operations that compose another operation become it; others do not. Expected values
+/// are derived from the formulas in double precision.
 @Suite struct SimplificationTests {
   private typealias Net = Networks
   private static let points: [Float] = [-20, -7, -3.5, -3, -1, -0.25, 0, 0.25, 1, 3, 3.5, 6, 7, 20]
 
-  /// A network of layers on one array: each reads the results of those before it by their names.
+  /// A network of layers on one array, in which each layer reads earlier results by name.
   private struct Chain {
     var layers: [NeuralNetworkLayer] = []
 
@@ -58,7 +58,7 @@ import Testing
     }
   }
 
-  /// The operations without constants.
+  /// The operations except constants.
   private static func operations(_ program: Model) -> [String] {
     Net.operations(program).filter { $0 != "const" }
   }
@@ -84,9 +84,9 @@ import Testing
       points.map { function(Double($0)) }, sourceLocation: sourceLocation)
   }
 
-  // MARK: - Functions of an element
+  // MARK: - Elementwise functions
 
-  /// −max(−max(x, 0), −limit), as Keras networks have it.
+  /// −max(−max(x, 0), −limit), as in Keras networks.
   @Test(arguments: [(6, "relu6"), (5, "clip"), (6.001, "clip")] as [(Float, String)])
   func limits(limit: Float, operation: String) throws {
     var chain = Chain()
@@ -97,7 +97,7 @@ import Testing
     try Self.expect(chain, [operation]) { min(max($0, 0), Double(limit)) }
   }
 
-  /// Its slope below 0 tells it from relu6.
+  /// The slope below 0 distinguishes it from relu6.
   @Test func leakyLimitsAreNotReLU6() throws {
     var chain = Chain()
     chain.add("relu", Activation(.leakyReLU(alpha: 0.001)), "x")
@@ -110,7 +110,7 @@ import Testing
     ) { min($0 < 0 ? slope * $0 : $0, 6) }
   }
 
-  /// What another layer reads remains.
+  /// A value that another layer reads is kept.
   @Test func valuesInsideRemain() throws {
     var chain = Chain()
     chain.add("relu", Activation(.relu), "x")
@@ -135,7 +135,7 @@ import Testing
     try Self.expect(chain, operations) { $0 / (1 + exp(-Double(factor) * $0)) }
   }
 
-  /// x · (1 + erf(x / √2)) / 2; another factor is another function.
+  /// x · (1 + erf(x / √2)) / 2; with another factor, it is a different function.
   @Test(arguments: [(Float(0.5).squareRoot(), true), (0.7, false)])
   func gelu(factor: Float, isGELU: Bool) throws {
     var chain = Chain()
@@ -148,7 +148,7 @@ import Testing
     ) { $0 * 0.5 * (1 + erf(Double(factor) * $0)) }
   }
 
-  /// x · (1 + tanh(√(2 / π) (x + c x³))) / 2 with c = 0.044715, or near it.
+  /// x · (1 + tanh(√(2 / π) (x + c x³))) / 2 with c = 0.044715, or nearly so.
   @Test(arguments: [(0.044715, true), (0.045, false)] as [(Float, Bool)])
   func geluWithTanh(cubic: Float, isGELU: Bool) throws {
     var chain = Chain()
@@ -171,7 +171,7 @@ import Testing
   }
 
   /// x · min(max(x + 3, 0), 6) / 6 becomes a product with a hard sigmoid; with another limit, the
-  /// gate ends below 1.
+  /// gate does not reach 1.
   @Test(
     arguments: [
       (6, ["sigmoid_hard", "mul"]), (5, ["linear_activation", "clip"]),
@@ -203,7 +203,7 @@ import Testing
 
   // MARK: - Normalizations
 
-  /// gamma · (x − mean) / √(variance + epsilon) + beta over some axes, and its values.
+  /// gamma · (x − mean) / √(variance + epsilon) + beta over some axes, and the expected values.
   private static func normalization(
     _ axes: [Int], second: [Int]? = nil, _ sizes: [Int]? = nil, rootFirst: Bool = false
   ) -> Chain {
@@ -229,8 +229,8 @@ import Testing
     return chain
   }
 
-  /// 2 × 3 × 2 × 2 numbers, and the same normalized along the axes; gamma and beta follow axis 1 or
-  /// the last one.
+  /// 2 × 3 × 2 × 2 values, and the same values normalized along the axes; gamma and beta vary along
+  /// axis 1 or the last axis.
   private static let volume = (0..<24).map { Float($0 * $0 % 17) - 4 }
 
   private static func normalized(_ axes: Set<Int>, channel: Int, rootFirst: Bool = false)
@@ -268,7 +268,7 @@ import Testing
       program, ["instance_norm"], [2, 3, 2, 2], Self.volume, Self.normalized([2, 3], channel: 1))
   }
 
-  /// Here epsilon is added to the root.
+  /// Here, epsilon is added to the root.
   @Test func otherDeviationsAreNoNormalization() throws {
     let program = try Self.normalization([3], [2], rootFirst: true).program([2, 3, 2, 2])
     #expect(!Self.operations(program).contains("layer_norm"))
@@ -277,13 +277,13 @@ import Testing
     for (a, b) in zip(found, expected) { #expect(abs(Double(a) - b) <= 1e-5) }
   }
 
-  /// The mean of the squares is over other axes than the mean.
+  /// The mean of the squares is over different axes than the mean.
   @Test func otherAxesAreNoNormalization() throws {
     let program = try Self.normalization([3], second: [2], [2]).program([2, 3, 2, 2])
     #expect(!Self.operations(program).contains("layer_norm"))
   }
 
-  /// Gamma along another axis remains a product behind the normalization.
+  /// Gamma along another axis stays a product after the normalization.
   @Test func otherFactorsRemain() throws {
     let program = try Self.normalization([3], [3, 1, 1]).program([2, 3, 2, 2])
     try Self.expect(
@@ -293,7 +293,7 @@ import Testing
 
   // MARK: - Axes
 
-  /// The softmax along axis 1 is computed where the elements are.
+  /// The softmax along axis 1 is computed without moving the elements.
   @Test func movesAroundFunctionsCancel() throws {
     var chain = Chain()
     chain.transpose("a", [0, 2, 3, 1], "x")
@@ -313,7 +313,7 @@ import Testing
       Self.volume, expected)
   }
 
-  /// Every function of one element is computed where the elements are.
+  /// Every elementwise function is computed without moving the elements.
   @Test func movesAroundAnArcTangentCancel() throws {
     var chain = Chain()
     chain.transpose("a", [0, 2, 3, 1], "x")
@@ -324,7 +324,7 @@ import Testing
       Self.volume.map { atan(Double($0)) })
   }
 
-  /// Two moves of axes in a row are one; the last gives y[i, j, k, l] = x[l, j, i, k].
+  /// Two consecutive transposes become one; the last yields y[i, j, k, l] = x[l, j, i, k].
   @Test func movesJoin() throws {
     var chain = Chain()
     chain.transpose("a", [0, 2, 3, 1], "x")
@@ -381,7 +381,7 @@ import Testing
       [0, 1, 2, 3, 4, 5], [0, 4, 3, 2, 1, 5])
   }
 
-  /// The value between two moves is an output, so the first remains.
+  /// The value between two transposes is an output, so the first is kept.
   @Test func outputsBetweenMovesRemain() throws {
     var chain = Chain()
     chain.transpose("a", [1, 0], "x")

@@ -7,7 +7,7 @@ import Testing
 
 @testable import ProgramConversion
 
-/// Programs whose inputs have more than one size, and states. Answers are derived by hand.
+/// Programs with inputs of several sizes, and with states. Expected values are derived by hand.
 @Suite struct SizeTests {
   private typealias Net = Networks
 
@@ -35,7 +35,7 @@ import Testing
     }
   }
 
-  /// Batches of any size have states of their size. All gates are open: x₁, then x₁ + x₂.
+  /// A batch of any size has as many states. All gates are open: x₁, then x₁ + x₂.
   @Test(arguments: [1, 2, 12])
   func statesAreAsManyAsTheBatchHas(size: Int) throws {
     var input = Net.array("x", [2, 16, 1, 1, 1])
@@ -67,7 +67,7 @@ import Testing
       try Net.predict(model.mlProgram(), [2, size, 1, 1, 1], values) == values[..<size] + sums)
   }
 
-  /// y = ReLU(x + y before it): the sums of what came so far.
+  /// y = ReLU(x + previous y): the sums of all inputs so far.
   private static func sums(isSequence: Bool) -> NeuralNetworkLayer {
     var layer = SimpleRecurrent()
     (layer.inputVectorSize, layer.outputVectorSize) = (1, 1)
@@ -95,7 +95,7 @@ import Testing
     #expect(try Net.predict(program, [values.count, 1, 1], values) == sums)
   }
 
-  /// The state lasts from one prediction to the next.
+  /// A state persists from one prediction to the next.
   @Test func statesLast() throws {
     var options = ProgramOptions()
     (options.hasStates, options.hasFixedSizes) = (true, false)
@@ -115,7 +115,7 @@ import Testing
     }
   }
 
-  /// Without states there is nothing to keep.
+  /// Without recurrent layers, there are no states to keep.
   @Test func statesAreOfRecurrentLayers() {
     var options = ProgramOptions()
     options.hasStates = true

@@ -6,9 +6,9 @@ import Testing
 
 @testable import ProgramConversion
 
-/// Weights of networks that programs store in as many bits.
+/// Compressed weights of networks, which programs store with as many bits.
 @Suite struct StoredWeightTests {
-  /// An LSTM with random weights whose gates each have codes of their own.
+  /// An LSTM with random weights and separate codes for each gate.
   private static func lstm(_ precision: WeightPrecision) throws -> Model {
     let (inputs, size) = (5, 4)
     var seed: UInt64 = 7

@@ -28,7 +28,7 @@ struct ChannelsLastTests {
     return try rule.lower(OperationCall(operation: call, lowering: lowering))[0]
   }
 
-  /// The layers between the input and a value, each of which has one input.
+  /// The layers between the input and a value, each with one input.
   private func layers(of value: ProgramValue) -> [any LayerParameters] {
     var result: [any LayerParameters] = []
     var blob = value.blob
@@ -41,7 +41,7 @@ struct ChannelsLastTests {
     return result
   }
 
-  /// Rows 1 and 2 of three, with the channels last and first.
+  /// Rows 1 and 2 of three, with channels last and with channels first.
   @Test func transposesMeet() throws {
     let x = try lowering.input("x", .float32, [1, 2, 3, 4])
     var value = try apply("transpose", x, ["perm": [0, 2, 3, 1]])
@@ -57,7 +57,7 @@ struct ChannelsLastTests {
     #expect(slice.beginIds == [0, 0, 1, 0] && slice.endIds == [1, 2, 3, 4])
   }
 
-  /// Means over the rows and columns, which have the channels left, and over the channels.
+  /// Means over the rows and columns, which leave the channels, and over the channels.
   @Test(arguments: [([1, 2], [2, 3], [1, 2]), ([3], [1], [1, 3, 4])])
   func reductionsNeedNoTranspose(axes: [Int], expected: [Int], shape: [Int]) throws {
     let x = try lowering.input("x", .float32, [1, 2, 3, 4])
@@ -69,7 +69,7 @@ struct ChannelsLastTests {
     #expect((layers[0] as? ReduceMean)?.axes == expected)
   }
 
-  /// The mean over the columns leaves [1, 3, 2] of channels last, and [1, 2, 3] of channels first.
+  /// The mean over the columns is [1, 3, 2] with channels last, and [1, 2, 3] with channels first.
   @Test func othersKeepTheirOrder() throws {
     let x = try lowering.input("x", .float32, [1, 2, 3, 4])
     let last = try apply("transpose", x, ["perm": [0, 2, 3, 1]])

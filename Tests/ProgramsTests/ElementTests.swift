@@ -4,7 +4,7 @@ import Testing
 
 @testable import Programs
 
-/// Elements of a few bits, and weight files, by hand from the format's description.
+/// Elements of a few bits, and weight files, built by hand from the format's description.
 struct ElementTests {
   /// 1, 2, 3, 4 and 5 in three bits each, the lowest first: 0b11_010_001, 0b101_100_0 → 0xD1, 0x58.
   @Test func codesStartWithTheLowestBits() {
@@ -16,7 +16,7 @@ struct ElementTests {
     #expect(MILElements.unpacked(Bytes([0xA1, 0x0F] as [UInt8]), bits: 6, count: 2) == [33, 62])
   }
 
-  /// A file with one value: four-bit codes, of which the last byte holds one.
+  /// A file with one value of four-bit codes, the last byte of which holds one code.
   private func file(
     sentinel: UInt32 = 0xDEAD_BEEF, type: UInt32 = 8, size: UInt64 = 2, offset: UInt64 = 128,
     padding: UInt64 = 4, version: UInt32 = 2

@@ -4,11 +4,11 @@ import Testing
 
 @testable import Programs
 
-/// Operations on numbers and on arrays without elements, as NumPy has them.
+/// Operations on scalars and on arrays without elements, as in NumPy.
 struct EmptyArrayTests {
   private let lowering = ProgramLowering(MILProgram(), values: nil, keepsStates: false)
 
-  /// The shape and the elements of what an operation makes of constants.
+  /// The shape and the elements of an operation's result for constants.
   private func result(
     _ operation: String, _ arguments: [String: [MILElements]]
   ) throws -> (shape: [Int], elements: [Float]) {
@@ -43,7 +43,7 @@ struct EmptyArrayTests {
     #expect(one.shape == [1] && one.elements == [3])
   }
 
-  /// The example of coremltools' documentation of `reshape` since iOS 17, and equal ranks.
+  /// The example in coremltools' documentation of `reshape` since iOS 17, and equal ranks.
   @Test(arguments: [
     ([1, 0, -1, 0], [1, 1, 2, 3]), ([0, -1], [2, 3]), ([0], [3]), ([-1, 0], [2, 3]),
   ])
@@ -76,7 +76,7 @@ struct EmptyArrayTests {
     #expect(sum.elements == [0])
   }
 
-  /// As an output it becomes a layer whose result has no elements.
+  /// As an output, an empty value becomes a layer whose result has no elements.
   @Test func emptyBlob() throws {
     _ = try lowering.blob(ProgramValue(array([], [0, 2])), named: "y")
     #expect(lowering.layers.last?.parameters is FillDynamic)
@@ -94,7 +94,7 @@ struct EmptyArrayTests {
     #expect(scattered.shape == [3] && scattered.elements == [1, 2, 3])
   }
 
-  /// The largest of no elements is not a number.
+  /// The maximum of no elements does not exist.
   @Test func whatHasNoValueIsRefused() {
     #expect(throws: ModelError.self) {
       try result("reduce_max", ["x": [array([], [0])], "axes": [MILElements([0], [1])]])

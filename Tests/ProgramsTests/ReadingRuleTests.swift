@@ -5,9 +5,9 @@ import Testing
 
 @testable import Programs
 
-/// A program with one fault for each rule of the reading: each is one error that names the place.
+/// A program with one mistake for each rule of reading; each causes one error with the location.
 struct ReadingRuleTests {
-  /// y = x + c for x and c of [2, 3], by hand.
+  /// y = x + c for x and c of shape [2, 3], built by hand.
   private static func model(_ change: (inout Parts) -> Void) -> Model {
     var parts = Parts()
     change(&parts)
@@ -207,7 +207,7 @@ struct ReadingRuleTests {
     #expect(try model.programNetwork()?.model.neuralNetwork?.layers.isEmpty == false)
   }
 
-  /// The default shape of a flexible input does not fit the program, another one does.
+  /// The default shape of a flexible input does not fit the program, but another shape does.
   @Test func otherShapesThanTheDefaultOnes() throws {
     var model = Self.model { $0.declared = [1, 3] }
     guard case .multiArray(var array)? = model.description?.input[0].type?.kind else { return }

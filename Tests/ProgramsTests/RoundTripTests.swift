@@ -18,7 +18,7 @@ struct RoundTripTests {
       return
     }
     #expect(!program.functions.isEmpty)
-    // The metadata are a map, which each writer orders as it likes.
+    // The metadata are a map, whose order differs between writers.
     let encoded = try model.encoded()
     #expect(encoded.count == bytes.count)
     #expect(try Model(bytes: Bytes(encoded)) == model)

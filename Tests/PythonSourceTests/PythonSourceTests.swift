@@ -31,7 +31,7 @@ import Testing
   ]) func isRead(_ text: String) throws { _ = try statements(text) }
 
   @Test func operatorsBindAsInPython() throws {
-    // The grammar's table of operators: ** binds closer than a sign before it.
+    // According to the grammar, ** binds more tightly than a sign before it.
     guard case .assign(_, let value)? = try statements("x = -a ** b * c + d\n").first?.kind,
       case .binary("+", let product, _) = value.kind, case .binary("*", let left, _) = product.kind,
       case .unary("-", let power) = left.kind, case .binary("**", _, _) = power.kind

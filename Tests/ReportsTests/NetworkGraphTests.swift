@@ -2,7 +2,7 @@ import Testing
 
 @testable import Reports
 
-/// Two branches of one and of two layers.
+/// Two branches, of one and of two layers.
 private let graph = NetworkGraph([
   part("x", .input, []), part("a", .layer, ["x"], layer: 0), part("b", .layer, ["a"], layer: 1),
   part("c", .layer, ["b"], layer: 2), part("d", .layer, ["a"], layer: 3),
@@ -56,7 +56,7 @@ private func part(
     #expect(folded.edges.map { [$0.from, $0.to] } == (0..<6).map { [$0, $0 + 1] })
   }
 
-  /// Two blocks a, b, sum; in the second, the layer that both need is gone.
+  /// Two blocks a, b, sum; the second lacks the layer that both need.
   @Test func layersThatBlocksShareStayOutside() {
     func layer(_ name: String, _ type: String, _ inputs: [String], _ index: Int)
       -> NetworkGraph.Part
@@ -76,7 +76,7 @@ private func part(
     for edge in folded.edges { #expect(edge.from < edge.to) }
   }
 
-  /// A network is never one box: blocks fold only if there are two, and differ within.
+  /// A network never becomes one box: blocks fold only if there are two, and differ inside.
   @Test func nothingElseFolds() {
     #expect(chain([String](repeating: "dense", count: 90)).folded.nodes.count == 92)
     #expect(chain(["conv", "relu", "pool", "softmax"]).folded.nodes.count == 6)
@@ -98,7 +98,7 @@ private func part(
     for (type, family) in families { #expect(LayerFamily(type) == family, "\(type)") }
   }
 
-  /// The box has the type, the name and the weights; a color, an arrowhead and a shape.
+  /// A box has type, name and weights; there are a color, an arrowhead and a shape.
   @Test func boxes() throws {
     let node = NetworkGraph.Node(
       name: "c1", kind: .layer, type: "convolution", shape: "8×8×4", layer: 0,

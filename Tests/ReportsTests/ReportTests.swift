@@ -5,7 +5,7 @@ import Verification
 @testable import Reports
 
 @Suite struct ReportTests {
-  /// What a file names reaches the page as text only.
+  /// Names in a file get into the page only as text.
   @Test func namesAreEscapedAndNothingIsLoaded() throws {
     let name = "<script>alert(\u{27}x\u{27})</script>&\u{1B}[31m"
     let comparison = OutputComparison(
@@ -38,18 +38,18 @@ import Verification
         && html.contains("&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt;&amp;"))
     #expect(html.contains("a &quot;b&quot; &amp; c"))
     #expect(!html.contains("http://") && !html.contains("https://") && !html.contains(" src="))
-    // None of the page's own elements is escaped.
+    // Elements of the page itself are not escaped.
     #expect(!html.contains("&lt;t") && !html.contains("&lt;p") && !html.contains("&lt;span"))
     #expect(html.contains("1 of 1 outputs differ.") && html.contains("1 of 2"))
   }
 
-  /// C0, C1, direction of writing, HTML.
+  /// C0 and C1 controls, text direction, HTML.
   @Test func controlCharactersAreVisible() {
     let page = Report("a\u{1b}\u{9b}\u{202e}<b>").html
     #expect(page.contains("<h1>a\\u{1b}\\u{9b}\\u{202e}&lt;b&gt;</h1>"))
   }
 
-  /// Of 0, 1, 2, 3: mean 1.5, deviation √1.25.
+  /// For 0, 1, 2, 3: mean 1.5, standard deviation √1.25.
   @Test func distribution() throws {
     let values = try #require(ValueDistribution([0, 1, 2, 3, .nan], intervals: 2))
     #expect(values.counts == [2, 2] && values.range == 0...3 && values.invalidCount == 1)

@@ -31,7 +31,7 @@ struct FloatValuesTests {
     let values = FloatValues((0..<count).map { Float($0) }).shaped(shape).transposed(axes)
     let expected = Self.expected(shape, axes)
     #expect(try values.array() == expected)
-    // Every way to cut the values into two pieces.
+    // All positions at which the values may be cut into two pieces.
     for cut in stride(from: 0, through: count, by: max(1, count / 61)) {
       var pieces = [Float](repeating: -1, count: count)
       pieces.withUnsafeMutableBufferPointer { target in
@@ -56,7 +56,7 @@ struct FloatValuesTests {
     #expect(bytes.count == rows * columns * 4 && isTransposed)
   }
 
-  /// A dense kernel behind the flattening of 9 × 7 pixels, and some of its rows.
+  /// A dense kernel after the flattening of 9 × 7 pixels, and some of its rows.
   @Test func copiesKernelsBehindFlatteningsInSlabs() throws {
     let (shape, axes) = ([9, 7, 40, 600], [3, 2, 0, 1])
     let values = FloatValues((0..<1_512_000).map { Float($0) }).shaped(shape).transposed(axes)
@@ -82,7 +82,7 @@ struct FloatValuesTests {
     #expect(FloatValues([0.0]) != FloatValues([-0.0]))
   }
 
-  /// A repeated value stays one, however often it is repeated.
+  /// A repeated value is mapped once, however often it is repeated.
   @Test func mapsARepeatedValueOnce() throws {
     var calls = 0
     let halves = try FloatValues(repeating: 3, shape: [1 << 20, 5]).map { value in
@@ -102,7 +102,7 @@ struct FloatValuesTests {
     #expect(try values.array() == [0, 30, 10, 40, 20, 50])
   }
 
-  /// The numbers 0…199,999 by columns, in several pieces.
+  /// The numbers 0…199,999 in column order, in several pieces.
   @Test func findsAndCountsInPieces() {
     let values = FloatValues((0..<200_000).map { Float($0) }).shaped([400, 500]).transposed([1, 0])
     #expect(values.contains { $0 == 199_999 } && !values.contains { $0 == 200_000 })
@@ -117,7 +117,7 @@ struct FloatValuesTests {
     #expect(FloatValues(repeating: 2, shape: [300, 300]).count { $0 == 2 } == 90_000)
   }
 
-  /// A repeated value takes no memory, but an array of it would: 2⁴⁴ bytes exceed every limit.
+  /// A repeated value takes no memory, but an array of copies would: 2⁴⁴ bytes exceed every limit.
   @Test func copiesAreCounted() {
     let many = FloatValues(repeating: 0, shape: [1 << 21, 1 << 21])
     for error in [

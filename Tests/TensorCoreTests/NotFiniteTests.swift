@@ -22,7 +22,7 @@ import Testing
     #expect(FloatValues(finite + others + finite).countNotFinite == others.count)
   }
 
-  /// More than a block of each kind, in another order than in memory.
+  /// More than a block of each kind, in a different order than in memory.
   @Test func countsWhereTheyLie() {
     let many = [Float](repeating: .nan, count: 100_000) + [1, 2]
     let values = FloatValues(many)
@@ -31,7 +31,7 @@ import Testing
     #expect(FloatValues(repeating: .infinity, shape: [3, 4]).countNotFinite == 12)
     #expect(FloatValues(repeating: 0, shape: [3, 4]).countNotFinite == 0)
     #expect(FloatValues(repeating: .nan, shape: [3, 0]).countNotFinite == 0)
-    // On both sides of where the bytes are divided, and at the end.
+    // On both sides of the boundary between blocks, and at the end.
     let places = [0, (1 << 20) - 1, 1 << 20, (1 << 20) + 4]
     var long = [Float](repeating: 1, count: (1 << 20) + 5)
     for place in places { long[place] = .infinity }

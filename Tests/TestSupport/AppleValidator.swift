@@ -1,10 +1,10 @@
 import Testing
 
-/// Core ML's validator, built for Linux, if `Shared` has it.
+/// Core ML's validator, built for Linux, if it is in `Shared`.
 package enum AppleValidator {
   package static let name = "tools/apple-validator/validate"
 
-  /// The validator's complaints about these models, one per line; empty if it is not available.
+  /// The validator's errors for these models, one per line; empty if it is not available.
   package static func refusals(of paths: [String]) throws -> [String] {
     guard Shared.has(name), !paths.isEmpty else { return [] }
     let result = try Program(Shared.path(name)).run(paths)

@@ -1,4 +1,4 @@
-/// Parts of a `.caffemodel`: layers one after the other.
+/// The parts of a `.caffemodel`, a sequence of layers.
 package enum CaffeFile {
   package static func varint(_ value: Int) -> [UInt8] {
     value < 128 ? [UInt8(value)] : [UInt8(value & 127) | 128] + varint(value >> 7)

@@ -10,7 +10,7 @@ package func errorCode<Result>(_ body: () throws -> Result) -> ModelError.Code? 
   modelError(body)?.code
 }
 
-/// The greatest |a − b| / max |b|; infinite if the counts differ or an element is not a number.
+/// The largest |a − b| / max |b|; infinite if the counts differ or an element is NaN.
 package func relativeError<Number: BinaryFloatingPoint>(_ a: [Number], _ b: [Number]) -> Number {
   guard a.count == b.count else { return .infinity }
   let largest = b.reduce(0) { max($0, abs($1)) }
@@ -21,13 +21,13 @@ package func relativeError<Number: BinaryFloatingPoint>(_ a: [Number], _ b: [Num
   return worst / max(largest, .leastNormalMagnitude)
 }
 
-/// The same for tensors, whose shapes must also be equal.
+/// The same error for tensors, whose shapes must also be equal.
 package func relativeError(_ a: Tensor?, _ b: Tensor?) -> Float {
   guard let a, let b, a.shape == b.shape else { return .infinity }
   return relativeError(a.elements, b.elements)
 }
 
-/// The distance of `value` from `exact` in units of the last place of the float nearest `exact`.
+/// The distance of `value` from `exact` in ulps of the float nearest to `exact`.
 package func ulps(_ value: Float, _ exact: Double) -> Double {
   let nearest = Float(exact)
   if value.isNaN || nearest.isNaN { return value.isNaN && nearest.isNaN ? 0 : .infinity }

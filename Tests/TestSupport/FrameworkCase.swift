@@ -12,7 +12,7 @@ package struct CaseTensor: Decodable, Sendable {
   }
 }
 
-/// A layer with inputs and the outputs that its source framework gave, written by
+/// A layer with inputs and its source framework's outputs, written by
 /// `Fixtures/custom-layers/make.py`.
 package struct FrameworkCase: Decodable, Sendable, CustomStringConvertible {
   package enum Parameter: Decodable, Sendable {

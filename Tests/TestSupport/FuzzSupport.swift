@@ -1,2 +1,2 @@
-// Random numbers and damage are for the fuzz targets, too, which do not link the testing library.
+// The fuzz targets use random numbers and damage, too, but do not link the testing library.
 @_exported import FuzzSupport

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A program that is run to its end.
+/// A program to run to its end.
 package struct Program: Sendable {
   package let path: String
 
@@ -8,7 +8,7 @@ package struct Program: Sendable {
 
   package struct Result: Sendable {
     package let code: Int32
-    /// Whether the process exited rather than being ended by a signal.
+    /// Whether the process exited, rather than being ended by a signal.
     package let exited: Bool
     package let output: String
     package let errors: String
@@ -19,7 +19,7 @@ package struct Program: Sendable {
     _ arguments: [String], input: String = "", environment: [String: String] = [:],
     in folder: String? = nil
   ) throws -> Result {
-    // Files, because a pipe fills up if nothing reads it.
+    // Files are used, because a pipe fills up if nothing reads it.
     try withTemporaryFolder { scratch in
       func file(_ name: String, _ content: String = "") throws -> FileHandle {
         let url = URL(filePath: "\(scratch)/\(name)")
@@ -51,10 +51,10 @@ package struct Program: Sendable {
   }
 }
 
-/// Runs the built `assay` as a user would. Core ML must accept every model that it writes.
+/// Runs the built `assay` like a user. Core ML must accept every model that it writes.
 package enum Command {
-  /// The binary next to the test runner, or the one of the variable `ASSAY_BINARY`: with an older one, the
-  /// tests of later fixes fail (Tests/Tools/fails-before.sh).
+  /// The binary beside the test runner, or the one in the variable `ASSAY_BINARY`: with an older
+  /// one, the tests of later fixes fail (Tests/Tools/fails-before.sh).
   package static let binary: String = {
     if let other = ProcessInfo.processInfo.environment["ASSAY_BINARY"] { return other }
     #if os(Linux)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A folder that exists as long as the value.
+/// A folder that exists as long as this object.
 package final class TemporaryFolder {
   package let path: String
 
@@ -16,7 +16,7 @@ package final class TemporaryFolder {
   package var names: [String] { fileNames(in: path) }
 }
 
-/// A folder that is removed after `body`.
+/// Passes a folder, which is removed after `body`.
 package func withTemporaryFolder<Result>(_ body: (String) throws -> Result) throws -> Result {
   let folder = try TemporaryFolder()
   return try withExtendedLifetime(folder) { try body(folder.path) }

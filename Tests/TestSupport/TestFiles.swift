@@ -18,8 +18,8 @@ package struct Fixtures: Sendable {
   package var names: [String] { fileNames(in: folder) }
 }
 
-/// Networks, images and answers that are too large for the repository, in the folder that the
-/// variable `ASSAY_SHARED` names, or else in `../shared`. A test that needs one has the trait
+/// Networks, images and expected outputs that are too large for the repository, in the folder of
+/// the variable `ASSAY_SHARED`, or else in `../shared`. A test that needs one has the trait
 /// `.shared`.
 package enum Shared {
   package static let folder =
@@ -29,7 +29,7 @@ package enum Shared {
 
   package static func has(_ name: String) -> Bool { fileExists(path(name)) }
 
-  /// The sorted paths of all files below `name` that end in one of `suffixes`.
+  /// The sorted paths of all files below `name` with one of these suffixes.
   package static func files(below name: String = "", endingIn suffixes: String...) -> [String] {
     let top = name.isEmpty ? folder : path(name)
     return (FileManager.default.enumerator(atPath: top)?.compactMap { $0 as? String } ?? [])
@@ -39,8 +39,8 @@ package enum Shared {
 }
 
 extension Array {
-  /// Every fifth network of a corpus of `Shared`: enough for each change. `make corpora` sets
-  /// `ASSAY_CORPORA` and takes all.
+  /// Every fifth network of a corpus in `Shared`, which is enough for each change. `make corpora`
+  /// sets `ASSAY_CORPORA`, which selects all.
   package var sampled: [Element] {
     if ProcessInfo.processInfo.environment["ASSAY_CORPORA"] != nil { return self }
     return stride(from: 0, to: count, by: 5).map { self[$0] }

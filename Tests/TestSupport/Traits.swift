@@ -14,7 +14,7 @@ extension Trait where Self == ConditionTrait {
     .enabled(if: ProcessInfo.processInfo.environment[name] != nil, "\(name) is not set: \(meaning)")
   }
 
-  /// Skips the test under a sanitizer, which takes memory and time and allocates by itself.
+  /// Skips the test under a sanitizer, which changes time, memory and allocations.
   package static var unsanitized: Self {
     .disabled(
       if: ProcessInfo.processInfo.environment["ASSAY_SANITIZER"] != nil, "under a sanitizer")

@@ -1,6 +1,6 @@
 import Assay
 
-// Prints the milliseconds of some predictions with a model whose input is an array of the given shape.
+// Prints the milliseconds of predictions by a model whose input is an array of the given shape.
 var options = Predictor.Options()
 options.layout = .coreml
 let predictor = try Predictor(
@@ -12,6 +12,6 @@ let array = FeatureValue.array(Tensor(shape: shape, values))
 let clock = ContinuousClock()
 for round in 0..<23 {
   let time = try clock.measure { _ = try predictor.predict([name: array]) }
-  // The first ones prepare.
+  // The first predictions warm up.
   if round > 2 { print(time / .milliseconds(1)) }
 }

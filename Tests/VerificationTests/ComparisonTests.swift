@@ -16,7 +16,7 @@ import Testing
     let other = OutputComparison(
       "a", actual: a, expected: Tensor(shape: [4], [1, 2, 3, 4]), tolerance: tolerance)
     #expect(!other.agrees && other.metrics == nil)
-    // The same elements along other axes are a different array.
+    // The same elements along different axes are a different array.
     #expect(
       !OutputComparison(
         "a", actual: Tensor(shape: [2, 3]), expected: Tensor(shape: [3, 2]), tolerance: tolerance
@@ -39,8 +39,8 @@ import Testing
     var tolerances = Tolerances()
     tolerances.relative["a"] = 0.5
     tolerances.absolute["c"] = 2e-5
-    // The default's absolute part grows with an array whose largest value exceeds 1; a given one
-    // does not.
+    // The default's absolute part grows with an array whose largest value exceeds 1; that of a
+    // given tolerance does not.
     #expect(tolerances["a"].scaled(to: 200) == Tolerance(relative: 0.5, absolute: 200 * 1e-5))
     #expect(tolerances["b"].scaled(to: 0.1) == Tolerance(relative: 1e-4, absolute: 1e-5))
     #expect(tolerances["c"].scaled(to: 200) == Tolerance(relative: 1e-4, absolute: 2e-5))
@@ -61,7 +61,7 @@ import Testing
   }
 
   @Test func bestClassesOfEachItem() throws {
-    // Best two: (1, 2) and (1, 0), then (0, 1) and (0, 1); ties go to the lower index.
+    // The best two are (1, 2) and (1, 0), then (0, 1) and (0, 1); ties go to the lower index.
     let actual = Tensor(shape: [2, 3], [0.1, 0.7, 0.2, 0.5, 0.5, 0])
     let expected = Tensor(shape: [2, 3], [0.2, 0.7, 0.1, 0.6, 0.4, 0])
     let agreement = try #require(ClassAgreement(actual, expected, count: 2))
@@ -100,7 +100,7 @@ import Testing
     #expect(verdict(1.001, 1, 1) == .rounding)
     #expect(verdict(1.001, 1.1, 1) == .model)
     #expect(verdict(1.1, 1, 1) == .engine)
-    // No result meets a tolerance of 0; 5e-5 of the largest value is rounding on both sides.
+    // No result meets a tolerance of 0; 5e-5 of the largest value counts as rounding on both sides.
     let exact = Tolerance(relative: 0, absolute: 0)
     #expect(verdict(1.001, 0.999, 1, exact) == .rounding)
     #expect(verdict(1.001, 0.99, 1, exact) == .model)

@@ -34,7 +34,7 @@ import Testing
     let tolerance = Tolerance(relative: 0.1, absolute: 0.5)
     #expect(metrics([11.5], [10], tolerance).isWithinTolerance)
     #expect(!metrics([11.6], [10], tolerance).isWithinTolerance)
-    // Within the tolerance, the worst element is that of the largest error.
+    // Within the tolerance, the worst element is the one with the largest error.
     let close = ErrorMetrics(
       Tensor(shape: [2], [1.25, 0.0625]), Tensor(shape: [2], [1, 0]),
       Tolerance(relative: 0.5, absolute: 0.125))

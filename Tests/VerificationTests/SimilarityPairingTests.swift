@@ -12,8 +12,8 @@ import Testing
       (0..<shape.reduce(1, *)).map { _ in Float.random(in: -1...1, using: &generator) })
   }
 
-  /// Five blobs of one shape, the second unknown to the framework: each array belongs to the one it
-  /// resembles, one with an error of a tenth among them. The last has no partner.
+  /// Five blobs of one shape, of which the framework lacks the second: each array is paired with
+  /// the blob that it resembles, even with an error of 0.1. The last blob has no partner.
   @Test func arraysPairInOrder() {
     let blobs = (0..<5).map { Self.noise(UInt64($0), [1, 4, 8]) }
     let error = Self.noise(9, [4, 8])
@@ -24,7 +24,7 @@ import Testing
     #expect(pairing.pairs.map { [$0.expected, $0.actual] } == [[0, 0], [1, 2], [2, 3]])
   }
 
-  /// Equal values in other shapes, or in an order that a network cannot have, do not pair.
+  /// Equal values in other shapes, or in an order that a network cannot have, are not paired.
   @Test func shapeAndOrderCount() {
     let (a, b) = (Tensor(shape: [6], [1, 2, 3, 0, 0, 0]), Tensor(shape: [6], [0, 0, 0, 3, 1, 2]))
     #expect(SimilarityPairing(expected: [a.reshaped([2, 3])], actual: [a]).pairs.isEmpty)

@@ -2,7 +2,7 @@ import CoreMLModel
 import ModelPrediction
 import TensorCore
 
-/// A possible reason for a difference, tested by repeating the prediction as if it were true.
+/// A possible reason for a difference, tested by a prediction that assumes it.
 public struct Cause: Sendable {
   /// The part of a prediction that a cause changes; two causes of one part are never combined.
   public enum Part: String, Sendable {
@@ -31,7 +31,7 @@ public struct Cause: Sendable {
   }
 }
 
-/// A prediction with its expected values, all of which causes change.
+/// A prediction with its expected values; causes change either.
 struct Trial: Sendable {
   var model: Model
   /// The causes that changed `model`; trials with the same ones share a compiled network.

@@ -32,7 +32,7 @@ public struct Diagnosis: Sendable {
   /// Trials that did not fit into the time limit.
   public let untried: Int
 
-  /// What a diagnosis that nobody asked for may cost: about five seconds of two cores.
+  /// The cost limit of a diagnosis that was not requested: about five seconds on two cores.
   package static let usualMultiplyAdds = 200_000_000_000
 
   /// Tries causes singly, then in pairs, until one explains the difference.
@@ -41,9 +41,9 @@ public struct Diagnosis: Sendable {
   ///   - model: the model that predicts something else.
   ///   - words: inputs as on a command line.
   ///   - path: a file with the expected outputs.
-  ///   - options: those of the comparison that found the difference.
+  ///   - options: the options of the comparison that found the difference.
   ///   - budget: no trial starts after this time.
-  ///   - multiplyAdds: no trial starts after as many; nil for any number.
+  ///   - multiplyAdds: no trial starts after this many multiply-adds; nil for no limit.
   public init(
     _ model: Model, inputs words: [String], expected path: String, options: Comparison.Options,
     budget: Duration = .seconds(60), multiplyAdds: Int? = nil
@@ -90,18 +90,18 @@ public struct Diagnosis: Sendable {
     excluded = singles.filter { !$0.agrees }
   }
 
-  /// Those whose error is near the smallest, in the order of the trials.
+  /// The findings with an error near the smallest, in the order of the trials.
   private static func equallyGood(_ findings: [Finding]) -> [Finding] {
     guard let least = findings.map(\.error).min() else { return [] }
     var texts: Set<[String?]> = []
-    // Errors below 1e-5 are rounding, whose size says nothing.
+    // Errors below 1e-5 are rounding and do not rank findings.
     return findings.filter {
       $0.error <= max(3 * least, 1e-5)
         && texts.insert($0.causes.flatMap { [$0.summary, $0.remedy] }).inserted
     }
   }
 
-  /// Causes that help a little with all others, most promising first.
+  /// Pairs of the causes that reduce the error most with any other, most promising first.
   private static func pairs(_ singles: [Finding]) -> [[Cause]] {
     let promising = singles.sorted { $0.error < $1.error }.prefix(8)
     var seen = Set<String>()
@@ -117,13 +117,13 @@ public struct Diagnosis: Sendable {
   }
 }
 
-/// Runs trials; the network of the last few is kept.
+/// Runs trials, and keeps the networks of the last few.
 private final class TrialRunner {
   private let options: Comparison.Options
   private var predictors: [(changes: [String], predictor: Predictor)] = []
   /// The number of predictions.
   private(set) var count = 0
-  /// The last prediction; causes that change only the outputs need no other.
+  /// The last prediction, reused for causes that change only the outputs.
   private var last: (changes: [String], blobs: [String: Tensor], prediction: Prediction)?
 
   init(_ options: Comparison.Options) { self.options = options }
@@ -171,7 +171,7 @@ private final class TrialRunner {
       return known.predictor
     }
     let predictor = try Predictor(model: trial.model, options: options.predictor)
-    // The network as it is and without its preprocessing serve most trials.
+    // The unchanged network and the one without preprocessing serve most trials.
     if predictors.count > 2 { predictors.removeLast() }
     predictors.append((trial.changes, predictor))
     return predictor
@@ -186,7 +186,7 @@ extension Predictor {
 }
 
 extension Tensor {
-  /// The standard deviation; of equal elements their size, and 1 if that is 0.
+  /// The standard deviation; for constant elements their magnitude, or 1 if that is 0.
   fileprivate var spread: Double {
     withUnsafeElements { elements in
       let finite = elements.filter(\.isFinite).map(Double.init)

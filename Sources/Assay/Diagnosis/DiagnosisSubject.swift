@@ -6,7 +6,7 @@ import ModelPrediction
 import TensorCore
 import Verification
 
-/// A model with one input and the values that are expected of it.
+/// A model with one input and the expected values of its outputs.
 struct DiagnosisSubject {
   let model: Model
   let source: InputSource
@@ -14,11 +14,11 @@ struct DiagnosisSubject {
   let images: ImageOptions
   let interface: ModelInterface
   let options: Comparison.Options
-  /// Everything as it is.
+  /// The unchanged prediction.
   let trial: Trial
   /// The outputs, and every blob of the network.
   let prediction: Prediction
-  /// The outputs that are not as expected; what may have happened to outputs happened to these.
+  /// The outputs that differ from the expected values; causes in outputs apply to these only.
   let differing: Set<String>
 
   init(
@@ -58,10 +58,10 @@ struct DiagnosisSubject {
       }.filter { !$0.agrees }.map(\.name))
   }
 
-  /// Cheapest first.
+  /// All causes, cheapest first.
   var causes: [Cause] { outputCauses + inputCauses + imageCauses + networkCauses + weightCauses }
 
-  /// The inputs that are images or have three or one channels, with the axis of the channels.
+  /// The inputs that are images or have one or three channels, with the channel axis.
   var channelInputs: [(name: String, axis: Int)] {
     trial.blobs.keys.sorted().compactMap { name in
       guard let shape = trial.blobs[name]?.shape, shape.count >= 3 else { return nil }

@@ -4,7 +4,7 @@ import ModelPrediction
 import TensorCore
 
 extension DiagnosisSubject {
-  /// How an image may have been decoded and brought to the network's size.
+  /// How the image may have been decoded and resized.
   var imageCauses: [Cause] {
     values.keys.sorted().flatMap { name -> [Cause] in
       guard case .image(let image)? = values[name], let type = model.imageType(of: name) else {
@@ -77,7 +77,7 @@ extension DiagnosisSubject {
     ]
   }
 
-  /// Other weights of red, green and blue than those of Recommendation ITU-R BT.601.
+  /// Luma weights other than those of Recommendation ITU-R BT.601.
   private func grays(_ name: String, _ image: Image, _ type: ImageFeatureType) -> [Cause] {
     let weights: [(summary: String, red: Float, green: Float, blue: Float)] = [
       ("the mean of red, green and blue", 1 / 3, 1 / 3, 1 / 3),

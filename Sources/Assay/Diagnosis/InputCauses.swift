@@ -8,13 +8,13 @@ extension DiagnosisSubject {
     channelInputs.flatMap { preparations(of: $0.name, axis: $0.axis) } + orderCauses
   }
 
-  /// Every usual preparation of pixels, in both orders of colors.
+  /// Every usual preparation of pixels, in both channel orders.
   private func preparations(of name: String, axis: Int) -> [Cause] {
     guard let blob = trial.blobs[name] else { return [] }
     let isGray = blob.shape[axis] == 1
     let isImage = if case .image? = values[name] { true } else { false }
     let current = isImage ? networkScale(of: name, isGray: isGray) : arrayScale(blob)
-    // An array outside the usual ranges does not hold pixels; a pipeline hides what it does to them.
+    // An array outside the usual ranges is not pixels; a pipeline hides its preprocessing.
     if current == nil, !isImage || model.neuralNetwork == nil {
       return isGray ? [] : [reversedColors(name, axis)]
     }
@@ -53,8 +53,7 @@ extension DiagnosisSubject {
     }
   }
 
-  /// What the network does to the pixels of an image; nil if it subtracts a mean image, and for a
-  /// pipeline.
+  /// The network's preprocessing of an image; nil for a pipeline, or if it subtracts a mean image.
   private func networkScale(of name: String, isGray: Bool) -> PixelScale? {
     guard let network = model.neuralNetwork else { return nil }
     let preprocessing = network.preprocessing.last {
@@ -73,7 +72,8 @@ extension DiagnosisSubject {
     }
   }
 
-  /// What was done to the pixels of an array, by its range; nil if that is not one of pixels.
+  /// The preprocessing of an array's pixels, guessed from its range; nil if it is not a range of
+  /// pixels.
   private func arrayScale(_ blob: Tensor) -> PixelScale? {
     let (least, largest) = blob.withUnsafeElements { ($0.min() ?? 0, $0.max() ?? 0) }
     if least >= 0, largest >= 2, largest <= 255 { return PixelScale.usual[0] }
@@ -82,7 +82,7 @@ extension DiagnosisSubject {
     return nil
   }
 
-  /// Mistakes in the numbers that the network has.
+  /// Common mistakes in the network's scale and offset.
   private func variants(of current: PixelScale) -> [PixelScale] {
     let (scale, offset) = (current.scale, current.offset)
     guard offset.contains(where: { $0 != 0 }) else { return [] }
@@ -102,7 +102,7 @@ extension DiagnosisSubject {
     ]
   }
 
-  /// Axes that were taken for others, and inputs in another order.
+  /// Axes that were confused, and inputs in a different order.
   private var orderCauses: [Cause] {
     trial.blobs.keys.sorted().flatMap { name -> [Cause] in
       guard let shape = trial.blobs[name]?.shape else { return [] }
@@ -159,9 +159,9 @@ extension DiagnosisSubject {
 }
 
 extension Trial {
-  /// Gives the network the pixels prepared, and removes its own preprocessing of them.
+  /// Passes the prepared pixels to the network, and removes its own preprocessing.
   ///
-  /// - Parameter past: what was done to an array; nil for an image, whose blob has its pixels.
+  /// - Parameter past: the preprocessing of an array; nil for an image, whose blob has raw pixels.
   fileprivate mutating func prepare(
     _ name: String, axis: Int, isArrayOf past: PixelScale?, as scale: PixelScale,
     isBlueFirst: Bool, isReversed: Bool

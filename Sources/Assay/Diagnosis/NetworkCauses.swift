@@ -216,8 +216,8 @@ extension SamePadding {
 }
 
 extension ValidPadding {
-  /// With the amounts of both ends exchanged; equal amounts before strides of 2 and more lose the
-  /// first row and column.
+  /// The padding with both ends of each axis swapped. Equal amounts before strides of 2 or more
+  /// become padding that drops the first row and column.
   fileprivate func onOtherSide(strides: [Int]) -> ValidPadding? {
     guard let amounts = paddingAmounts else { return nil }
     var other = self

@@ -4,7 +4,7 @@ import ModelPrediction
 import TensorCore
 
 extension DiagnosisSubject {
-  /// How the expected values may relate to the outputs; none needs another prediction.
+  /// How the expected values may relate to the outputs; no cause needs another prediction.
   var outputCauses: [Cause] { functionCauses + orderCauses + layoutCauses + otherBlobCauses }
 
   private var functionCauses: [Cause] {
@@ -83,7 +83,7 @@ extension DiagnosisSubject {
     return causes
   }
 
-  /// Axes that were taken for others.
+  /// Axes that were confused.
   private var layoutCauses: [Cause] {
     let orders: [(summary: String, axes: [Int])] = [
       ("the expected values have channels first, the outputs last", [1, 2, 0]),
@@ -123,7 +123,7 @@ extension DiagnosisSubject {
         return other.value.count == expected.count && other.value.isNear(expected)
       }
     }
-    // Each output that differs has the first, the second or the third of those that fit it.
+    // The causes pair each differing output with its first, second or third matching blob.
     let count = min(3, others.map(\.count).max() ?? 0)
     guard others.allSatisfy({ !$0.isEmpty }) else { return [] }
     return (0..<count).map { choice in
@@ -154,7 +154,7 @@ extension DiagnosisSubject {
 }
 
 extension Trial {
-  /// Changes the values that are expected of the outputs `names`.
+  /// Changes the expected values of the outputs `names`.
   fileprivate mutating func changeExpected(
     _ names: Set<String>, _ change: (Tensor) -> Tensor
   ) -> Bool {
@@ -171,7 +171,7 @@ private struct ClassOrder {
   /// For each expected place, the predicted one.
   let positions: [Int]
 
-  /// Nil unless the scores are the same but for their order.
+  /// Nil unless the scores differ only in their order.
   init?(_ actual: [Float], _ expected: [Float]) {
     func order(_ scores: [Float]) -> [Int] {
       scores.indices.sorted { (scores[$0], $0) < (scores[$1], $1) }

@@ -1,13 +1,13 @@
 import ImportSupport
 
-/// What is done to pixels x of 0 to 255 before a network: scale · x + offset for each color.
+/// The preprocessing of pixels x from 0 to 255: scale · x + offset for each color.
 struct PixelScale: Sendable {
-  /// What people call it.
+  /// Its usual name.
   let name: String
-  /// Red, green and blue.
+  /// In the order red, green, blue, as is `offset`.
   let scale: [Double]
   let offset: [Double]
-  /// The options of `convert` and `edit` for it.
+  /// The options of `convert` and `edit` that produce it.
   let options: String
 
   /// (x · scale − mean) / std
@@ -30,9 +30,9 @@ struct PixelScale: Sendable {
   private static let photoMean = PreprocessingPreset.kerasTorch.mean
   private static let caffeMean = PreprocessingPreset.caffe.mean
 
-  /// The usual ones. Sources: `keras.applications.imagenet_utils.preprocess_input` (its modes tf,
-  /// caffe and torch), torchvision's `Normalize`, Caffe's `ilsvrc_2012_mean.npy`, the prototxt of
-  /// MobileNet-Caffe.
+  /// The common preprocessings. Sources: `keras.applications.imagenet_utils.preprocess_input` (its
+  /// modes tf, caffe and torch), torchvision's `Normalize`, Caffe's `ilsvrc_2012_mean.npy`, the
+  /// prototxt of MobileNet-Caffe.
   static let usual: [PixelScale] = [
     PixelScale("0 to 255", options: "\(setting: "imageScale") 1"),
     PixelScale("0 to 1", scale: 1 / 255, options: "\(setting: "imageScale") 1/255"),
@@ -66,7 +66,7 @@ struct PixelScale: Sendable {
     PixelScale("x / 256", scale: 1 / 256, options: "\(setting: "imageScale") 1/256"),
   ]
 
-  /// With other numbers; `scale` and `offset` have three.
+  /// A variant with other values; `scale` and `offset` have three elements.
   init(_ name: String, scale: [Double], offset: [Double]) {
     (self.name, self.scale, self.offset) = (name, scale, offset)
     func list(_ values: [Double]) -> String {
@@ -81,7 +81,7 @@ struct PixelScale: Sendable {
         + " \(setting: "imageStd")=" + list(scale.map { 1 / $0 })
   }
 
-  /// Whether both do nearly the same.
+  /// Whether both are nearly the same function.
   func isNear(_ other: PixelScale) -> Bool {
     (0..<3).allSatisfy { color in
       [0.0, 255].allSatisfy { x in
@@ -91,6 +91,6 @@ struct PixelScale: Sendable {
     }
   }
 
-  /// Of one channel that is this color, 0 for red.
+  /// Applies it to a value of one channel; color 0 is red.
   func applied(_ x: Double, _ color: Int) -> Double { scale[color] * x + offset[color] }
 }

@@ -56,7 +56,7 @@ extension DiagnosisSubject {
     }
   }
 
-  /// Every other order of the gates' weights: four of an LSTM, three of a GRU.
+  /// Every other order of the gates' weights: four gates of an LSTM, three of a GRU.
   private var gateOrders: [Cause] {
     let lstm = ["input", "forget", "cell", "output"]
     let gru = ["update", "reset", "output"]
@@ -89,7 +89,7 @@ extension DiagnosisSubject {
       }
   }
 
-  /// All orders of `count` things but their own.
+  /// All permutations of `count` items except the identity.
   private func permutations(_ count: Int) -> [[Int]] {
     func orders(_ rest: [Int]) -> [[Int]] {
       rest.isEmpty
@@ -102,7 +102,7 @@ extension DiagnosisSubject {
 extension Trial {
   /// Changes the weights of every direction of every LSTM.
   ///
-  /// - Parameter change: gets the weights and the number of units.
+  /// - Parameter change: receives the weights and the number of units.
   fileprivate mutating func changeLSTMs(
     _ name: String, _ change: (inout LSTMWeights, Int) throws -> Bool
   ) rethrows -> Bool {
@@ -132,7 +132,7 @@ extension Trial {
     }
   }
 
-  /// Changes activations, those inside recurrent layers too.
+  /// Changes activations, including those inside recurrent layers.
   fileprivate mutating func changeActivations(
     _ name: String, _ change: (inout Activation) -> Bool
   ) -> Bool {

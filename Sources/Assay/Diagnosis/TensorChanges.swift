@@ -1,7 +1,7 @@
 import TensorCore
 
 extension Tensor {
-  /// The elements along the last axis with more than one, for each index of the others.
+  /// The slices along the last axis longer than 1, one for each index of the other axes.
   func rows() -> [[Float]] {
     let elements = elements
     let length = max(1, shape.last { $0 > 1 } ?? 1)
@@ -10,13 +10,12 @@ extension Tensor {
     }
   }
 
-  /// - Parameter change: keeps the number of elements.
+  /// - Parameter change: must keep the number of elements.
   func mapRows(_ change: ([Float]) -> [Float]) -> Tensor {
     Tensor(shape: shape, rows().flatMap(change))
   }
 
-  /// With the last three axes of more than one element in another order; arrays with fewer such axes
-  /// stay.
+  /// The tensor with its last three axes longer than 1 permuted; unchanged if it has fewer.
   func withLastAxes(_ axes: [Int]) -> Tensor {
     let positions = Array(shape.indices.filter { shape[$0] > 1 }.suffix(3))
     guard positions.count == 3 else { return self }
@@ -27,7 +26,7 @@ extension Tensor {
     return reshaped([outer] + sizes).transposed([0] + axes.map { $0 + 1 }).reshaped(newShape)
   }
 
-  /// With the elements at each index of `axis` changed.
+  /// The tensor with `change` applied to each element, given its index on `axis`.
   func mapChannels(_ axis: Int, _ change: (_ channel: Int, Float) -> Float) -> Tensor {
     let inner = shape[(axis + 1)...].reduce(1, *)
     let count = shape[axis]
@@ -40,7 +39,7 @@ extension Tensor {
     return result
   }
 
-  /// Whether every element is within 1e-4 of the largest expected one.
+  /// Whether every element differs by at most 1e-4 of the largest expected magnitude.
   func isNear(_ expected: Tensor) -> Bool {
     guard count == expected.count else { return false }
     return withUnsafeElements { a in

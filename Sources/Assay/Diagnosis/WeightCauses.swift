@@ -41,7 +41,7 @@ extension DiagnosisSubject {
     ]
   }
 
-  /// The columns of a dense layer behind an image are ordered by channel first or last.
+  /// The first dense layer's columns are in channels-first or channels-last order.
   private var flattenCauses: [Cause] {
     [true, false].map { isChannelsFirst in
       let summary =
@@ -70,15 +70,15 @@ extension DiagnosisSubject {
     }
   }
 
-  /// The first dense layer whose input has the elements of an image's blob before it, and that
-  /// image's `[C, H, W]`.
+  /// The first dense layer whose input has as many elements as an image's blob before it, and the
+  /// `[C, H, W]` of that blob.
   private func flattened(_ model: Model) -> (layer: Int, shape: [Int])? {
     guard let network = model.neuralNetwork else { return nil }
     let shapes = network.inferredShapes(inputs: trial.blobs.mapValues(\.shape)).shapes
     for (index, layer) in network.layers.enumerated() {
       guard let dense = layer.parameters as? InnerProduct else { continue }
       var blob = layer.input.first
-      // Flattening takes a few layers: a permutation, a reshape.
+      // Flattening may take a few layers, such as a permutation and a reshape.
       for _ in 0..<6 {
         guard let name = blob else { break }
         if let shape = shapes[name]?.suffix(3), shape.count == 3,
@@ -95,7 +95,7 @@ extension DiagnosisSubject {
 }
 
 extension Convolution {
-  /// - Parameter change: gets `[O, I, H, W]`, of a deconvolution `[I, O, H, W]`, and keeps the shape.
+  /// - Parameter change: receives `[O, I, H, W]`, deconvolutions `[I, O, H, W]`; keeps the shape.
   fileprivate mutating func changeKernel(_ change: (Tensor) -> Tensor) throws -> Bool {
     guard let kernel, kernelShape[2] * kernelShape[3] > 1 || kernelShape[0] == kernelShape[1] else {
       return false

@@ -2,15 +2,15 @@ import CoreMLModel
 
 /// Which blobs of two networks hold the same quantity.
 ///
-/// Layers that belong together make the same quantities, unless what followed one of them was folded
-/// into it: then its output holds what the layer that is gone made.
+/// Layers that belong together compute the same quantities, unless one of them absorbed the layer
+/// that followed it: then its output holds what the absorbed layer computed.
 struct BlobPairing {
-  /// The second network's blob for one of the first.
+  /// The second network's blob for each blob of the first.
   private(set) var blobs: [String: String] = [:]
 
   private let a: [NeuralNetworkLayer]
   private let b: [NeuralNetworkLayer]
-  /// The first network's layer for one of the second.
+  /// The first network's layer for each layer of the second.
   private let partners: [Int: Int]
   private let readersInA: [String: [Int]]
   private let readersInB: [String: [Int]]
@@ -39,13 +39,13 @@ struct BlobPairing {
     where madeByB.contains(name) && !unlike.contains(name) && !used.contains(name) {
       pair(name, name)
     }
-    // A name that the first network has for another quantity.
+    // Drops pairs with a name that denotes another quantity in the first network.
     for (x, y) in blobs where x != y && madeByA.contains(y) && blobs[y] == y { blobs[x] = nil }
   }
 
   private enum Quantity {
     case same
-    /// The first network's blob that holds it, where that is known.
+    /// The first network's blob that holds the quantity, if known.
     case another(String?)
   }
 
@@ -65,12 +65,12 @@ struct BlobPairing {
     if isSame(index, position) { return .same }
     let present = Set(partners.values)
     let (before, after) = (readersInA[x] ?? [], readersInB[y] ?? [])
-    // Only layers that are gone in the second network took x, or only new ones take y.
+    // Either only removed layers read x, or only added layers read y.
     let isFolded = !before.isEmpty && before.allSatisfy { !present.contains($0) }
     let isUnfolded = !after.isEmpty && after.allSatisfy { partners[$0] == nil }
     guard isFolded != isUnfolded else { return .same }
     guard isFolded else { return .another(nil) }
-    // The layers that take y took it from here.
+    // The blobs of the first network that the partners of y's readers read instead.
     var sources: Set<String> = []
     for reader in after {
       guard let partner = partners[reader], isSame(partner, reader) else { return .another(nil) }

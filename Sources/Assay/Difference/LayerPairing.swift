@@ -3,15 +3,15 @@ import TensorCore
 
 /// Which layers and blobs of two networks belong together.
 package struct LayerPairing: Sendable {
-  /// Positions in the two networks, in the order of the first.
+  /// Indices in the two networks, in the order of the first.
   package let layers: [(a: Int, b: Int)]
   package let removed: [Int]
   package let added: [Int]
-  /// The second network's blob for one of the first, of those that hold the same quantity.
+  /// The second network's blob for each blob of the first that holds the same quantity.
   package let blobs: [String: String]
 
-  /// Pairs layers by name; then what remains by its structure, in order: equal types, fields and
-  /// shapes of weights before equal types and shapes alone.
+  /// Pairs layers by name, and the rest by structure, in order: first by equal types, fields and
+  /// weight shapes, then by equal types and shapes alone.
   package init(_ a: [NeuralNetworkLayer], _ b: [NeuralNetworkLayer]) throws {
     var partners = [Int?](repeating: nil, count: a.count)
     var taken = [Bool](repeating: false, count: b.count)

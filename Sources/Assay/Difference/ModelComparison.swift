@@ -3,16 +3,16 @@ import ModelPrediction
 import TensorCore
 import Verification
 
-/// Two models compared: their structure, and what they answer to the same inputs. The first is the
-/// one to which errors relate.
+/// A comparison of two models: their structure, and their outputs for the same inputs. Errors are
+/// relative to the first model.
 package struct ModelComparison: Sendable {
   package struct Options: Sendable {
     package var comparison = Comparison.Options()
-    /// Of random inputs, where none are given.
+    /// The seed for random inputs, if no inputs are given.
     package var seed: UInt64 = 0
     /// The number of best classes to compare if there are several inputs.
     package var topOfMany: Int?
-    /// Compare the structure only.
+    /// Whether to compare only the structure.
     package var structureOnly = false
 
     package init() {}
@@ -26,16 +26,16 @@ package struct ModelComparison: Sendable {
 
   package let difference: ModelDifference
   package let runs: [Run]
-  /// Why the models were not run, where they were not.
+  /// Why the models were not run, if they were not.
   package let notRun: ModelError?
 
-  /// What many inputs gave, in the place of `runs`.
+  /// The results for many inputs, instead of `runs`.
   package let summary: ComparisonSummary?
 
-  /// Whether only the structure was asked for.
+  /// Whether only the structure was compared.
   private let isOfStructure: Bool
 
-  /// What the models answer decides, and nothing else unless only the structure was asked for.
+  /// Whether the outputs match; the structure counts only if nothing else was compared.
   package var matches: Bool {
     if let summary { return summary.matches && summary.notCompared.isEmpty }
     return isOfStructure
@@ -96,7 +96,7 @@ package struct ModelComparison: Sendable {
 }
 
 extension Comparison {
-  /// Whether the outputs agree, whatever the inner blobs do.
+  /// Whether the outputs agree, regardless of inner blobs.
   package var outputsMatch: Bool { outputs.allSatisfy(\.agrees) && unexpected.isEmpty }
 }
 
@@ -109,15 +109,15 @@ package struct ModelPair {
   private let options: Comparison.Options
 
   /// - Parameters:
-  ///   - blobs: the second model's blob for one of the first.
-  ///   - keepsBlobs: whether the blobs inside are compared, too.
+  ///   - blobs: the second model's blob for each blob of the first.
+  ///   - keepsBlobs: whether inner blobs are compared, too.
   package init(
     _ a: Model, _ b: Model, blobs: [String: String] = [:], _ options: Comparison.Options,
     isRandom: Bool = false, keepsBlobs: Bool = false
   ) throws {
     var predictorOptions = options.predictor
     if isRandom {
-      // The axes in which both take and give their arrays.
+      // The layout that both models use for their arrays.
       predictorOptions.layout = a.recordsLayouts && b.recordsLayouts ? .source : .coreml
       predictorOptions.engine.hooks = options.engine.hooks.forRandomInputs
     }
@@ -201,7 +201,7 @@ package struct ModelPair {
 }
 
 extension Prediction {
-  /// The outputs without the blobs inside.
+  /// The outputs without inner blobs.
   var features: [PredictedOutput] {
     outputs.filter { if case .blob = $0.kind { false } else { true } }
   }

@@ -3,15 +3,15 @@ import ModelPrediction
 import ModelTransforms
 import TensorCore
 
-/// What differs between two models without running them.
+/// The differences between two models that are visible without running them.
 package struct ModelDifference: Sendable {
   package enum Change: String, Sendable { case added, removed, changed }
 
   package struct Entry: Sendable, Equatable {
     package var change: Change
-    /// Such as `layer 'conv1' (convolution)` or `input 'image'`.
+    /// A description such as `layer 'conv1' (convolution)` or `input 'image'`.
     package var part: String
-    /// The field that changed; empty if the part is there on one side only.
+    /// The field that changed; empty if only one model has the part.
     package var field = ""
     package var before = ""
     package var after = ""
@@ -33,7 +33,7 @@ package struct ModelDifference: Sendable {
 
   package private(set) var entries: [Entry] = []
   package private(set) var weights: [Weight] = []
-  /// The second model's blob for one of the first.
+  /// The second model's blob for each blob of the first.
   package private(set) var blobs: [String: String] = [:]
 
   package var isEmpty: Bool { entries.isEmpty && weights.isEmpty }
@@ -106,7 +106,7 @@ package struct ModelDifference: Sendable {
     var before: Set<String> = []
     for field in a {
       guard others[field.path] != field.values else { continue }
-      // Where a whole message is there on one side only, its fields are not told one by one.
+      // Fields of a message that only one model has are not listed separately.
       let isInside = before.contains { field.path.hasPrefix($0 + ".") }
       if others[field.path] == nil { before.insert(field.path) }
       if isInside, others[field.path] == nil, field.values.isEmpty { continue }

@@ -7,9 +7,9 @@ package struct CustomLayerEdit: Sendable {
   package var selection: CustomLayerSelection
   package var className: String?
   package var classDescription: String?
-  /// New values, in order; nil takes a parameter away.
+  /// New values, in order; nil removes a parameter.
   package var parameters: [(name: String, value: ParameterText?)] = []
-  /// New weights by their place; one place more than there are adds one.
+  /// New weights by index; the index after the last appends a weight.
   package var weights: [(index: Int, values: [Float])] = []
 
   package init(_ selection: CustomLayerSelection) { self.selection = selection }
@@ -50,8 +50,8 @@ package struct CustomLayerEdit: Sendable {
   }
 }
 
-/// A parameter's value as it is written on a command line: `2`, `1.5`, `true`, `text`, or with its
-/// type, `long:2`.
+/// A parameter's value as written on a command line: `2`, `1.5`, `true` or `text`, or with a type,
+/// `long:2`.
 package struct ParameterText: Sendable, Equatable {
   package enum Kind: String, Sendable, CaseIterable { case double, string, int, long, bool }
 
@@ -68,7 +68,7 @@ package struct ParameterText: Sendable, Equatable {
     }
   }
 
-  /// Of the type that is written, else of that of `old`, else of the one that the text looks like.
+  /// The value in its written type, or that of `old`, or the one that the text looks like.
   func value(like old: Custom.Value?, _ name: String) throws -> Custom.Value {
     let kind = kind ?? old.flatMap { Kind(rawValue: $0.typeName) } ?? natural
     switch kind {

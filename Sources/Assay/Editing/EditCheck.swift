@@ -7,15 +7,15 @@ import Verification
 
 /// Runs a model before and after an edit on the same seeded random inputs.
 package struct EditCheck {
-  /// Part of an output's largest value up to which a difference is rounding: the engine fuses other
-  /// layers where others are outputs.
+  /// Differences up to this fraction of an output's largest value count as rounding: other outputs
+  /// make the engine fuse other layers.
   private static let rounding = 1e-4
-  /// Elements of an input beyond which the bounds of its shape are not tried.
+  /// The bounds of flexible shapes are not tried for inputs with more elements.
   private static let largestInput = 1 << 22
 
   private let edit: ModelEdit
   private let options: Predictor.Options
-  /// What the run showed, for a person.
+  /// The findings of the check, for the user.
   package private(set) var notes: [String] = []
   private var outputs: [String: Tensor]?
   private var inputs: [String: Tensor] = [:]
@@ -27,8 +27,8 @@ package struct EditCheck {
     self.options = options
   }
 
-  /// - Throws: `ModelError` if the edited model is not valid, or runs no more,
-  /// or answers otherwise though only names and declarations have changed.
+  /// - Throws: `ModelError` if the edited model is invalid or no longer runs,
+  /// or if its predictions changed although only names and declarations were edited.
   package mutating func check(_ before: Model, _ after: Model) throws {
     try after.requireWritable()
     if let type = after.firstTypeThatDoesNotRun {
@@ -51,7 +51,7 @@ package struct EditCheck {
       return try checkBounds(after)
     }
     do { try run(after, reference.taken) } catch let error as ModelError {
-      // A class that only the application has.
+      // The class may exist only in the app.
       guard error.code == .unsupported, edit.customLayers.contains(where: { $0.className != nil })
       else { throw error }
       notes.append("not run after the edit: \(error.description)")
@@ -61,7 +61,7 @@ package struct EditCheck {
     try checkBounds(after)
   }
 
-  /// Runs the model as it was read back, which must answer what the one that was written answered.
+  /// Checks that the written model, read back, makes the same predictions as the edited one.
   package func checkWritten(_ bytes: Bytes) throws {
     let written = try Model(bytes: bytes)
     try written.selectingFunction(nil).requireValid()
@@ -75,8 +75,9 @@ package struct EditCheck {
     }
   }
 
-  /// What the model gave before the edit: inputs, outputs and all that becomes a feature, by their
-  /// new names. `taken` has what passes between the models of a pipeline as the next one takes it.
+  /// The blobs before the edit by their new names: inputs, outputs, and all that become features.
+  /// In `taken`, blobs that pass between models of a pipeline have the form in which the next one
+  /// reads them.
   private func blobs(_ before: Model) throws -> (given: [String: Tensor], taken: [String: Tensor]) {
     let observed = edit.observing(before)
     let predictor = try Predictor(model: observed, options: options)
@@ -111,7 +112,7 @@ package struct EditCheck {
       })
     for input in predictor.inputs {
       guard let value = known[input.name] else { continue }
-      // What is optional now has the value that it had.
+      // Inputs that became optional keep their values.
       if inputs[input.name].map({ $0.shape == value.shape }) ?? true { inputs[input.name] = value }
     }
     var results = try predictor.outputBlobs(inputs)
@@ -156,7 +157,7 @@ package struct EditCheck {
 // MARK: - Flexible shapes
 
 extension EditCheck {
-  /// Runs the model at the bounds of the shapes that the edit has set.
+  /// Runs the model at the bounds of the shapes that the edit set.
   fileprivate mutating func checkBounds(_ model: Model) throws {
     let names = edit.shapes.map(\.name)
     let features = (model.description?.input ?? []).filter { names.contains($0.name) }
@@ -196,8 +197,7 @@ extension EditCheck {
 }
 
 extension Model {
-  /// Whether an input may have this shape in place of its usual one: another sequence or batch
-  /// apart, it is the same.
+  /// Whether the shape differs from the input's usual one at most in its sequence and batch axes.
   fileprivate func typicalShapeFits(_ name: String, _ shape: [Int]) -> Bool {
     guard let feature = description?.input.first(where: { $0.name == name }),
       let typical = typicalShape(of: feature)
@@ -208,9 +208,8 @@ extension Model {
 }
 
 extension FeatureDescription {
-  /// The shapes in which a network sees an input at the bounds of its flexibility: each enumerated
-  /// one, or all sizes at their least and all at their greatest, in place of which an unbounded one
-  /// has twice its own.
+  /// The network's shapes of an input at the bounds of its flexibility: each enumerated shape, or
+  /// all sizes at their minimum and all at their maximum. Unbounded sizes use twice the default.
   fileprivate func boundaryShapes(in model: Model) -> [[Int]] {
     guard let network = model.network(taking: name) else { return [] }
     func shape(_ kind: FeatureType.Kind) -> [Int]? {

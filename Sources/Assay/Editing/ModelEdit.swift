@@ -4,12 +4,11 @@ import ImportSupport
 import ModelTransforms
 import TensorCore
 
-/// What `edit` changes of a model. Features are named by their new names, where `renames` renames
-/// them.
+/// The changes that `edit` makes to a model. Features that `renames` renames have their new names.
 package struct ModelEdit: Sendable {
   package struct Classes: Sendable {
     package var labels: NeuralNetworkClassifier.ClassLabels
-    /// Of a network that becomes a classifier.
+    /// The name of the label output, for a network that becomes a classifier.
     package var labelName = "classLabel"
     package var probabilities: String?
 
@@ -17,7 +16,7 @@ package struct ModelEdit: Sendable {
   }
 
   package var renames: [String: String] = [:]
-  /// Other edits are for the program's default function.
+  /// Edits of an ML Program's functions; all other edits apply to its default function.
   package var functions = FunctionEdit()
   package var metadata = MetadataEdit()
   package var classes: Classes?
@@ -26,7 +25,7 @@ package struct ModelEdit: Sendable {
   /// Images that become arrays.
   package var arrays: [String] = []
   package var preprocessing = ImagePreprocessing()
-  /// Data types of one array feature, or of all.
+  /// Data types of one array feature, or of all if the name is nil.
   package var arrayTypes: [(name: String?, type: ArrayFeatureType.DataType)] = []
   package var optionalInputs: [String] = []
   package var requiredInputs: [String] = []
@@ -40,18 +39,19 @@ package struct ModelEdit: Sendable {
   package var weights: [WeightPath: FloatValues] = [:]
   package var version: Int?
   package var removesTraining = false
-  /// The classes that are asked for the shapes of what custom layers give.
+  /// The classes that compute the output shapes of custom layers.
   package var customLayerClasses = CustomLayerRegistry()
 
   package init() {}
 
-  /// Whether the edited network computes other numbers than the one before.
+  /// Whether the edited network computes different values.
   package var changesNumbers: Bool {
     !weights.isEmpty || functions != FunctionEdit() || preprocessing.isUsed || !imageInputs.isEmpty
       || !imageOutputs.isEmpty || !arrays.isEmpty || customLayers.contains(where: \.changesNumbers)
   }
 
-  /// The edit with the names that the names in it mean: features are also known by their places.
+  /// The edit with names resolved to those of the model's features, which may also be given by
+  /// position.
   package func named(for model: Model) -> ModelEdit {
     var edit = self
     edit.renames = renames.renamingKeys { model.feature(meantBy: $0) }
@@ -71,7 +71,7 @@ package struct ModelEdit: Sendable {
     return edit
   }
 
-  /// The edited model, of a program with the interface of its default function.
+  /// The edited model; an ML Program has the interface of its default function.
   ///
   /// - Throws: `ModelError` if an edit does not fit the model.
   package func apply(to original: Model) throws -> (model: Model, notes: [String]) {
@@ -112,8 +112,8 @@ package struct ModelEdit: Sendable {
     network.inferredBlobShapes(customLayerClasses)
   }
 
-  /// The model before the edit with every blob as an output that the edit makes a feature, to compare
-  /// it with that of the edited model.
+  /// The model before the edit, with an output for every blob that the edit makes a feature, so
+  /// that both can be compared.
   func observing(_ original: Model) -> Model {
     let oldNames = Dictionary(renames.map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
     var model = original
@@ -150,7 +150,7 @@ package struct ModelEdit: Sendable {
 }
 
 extension Model {
-  /// The data type that most array features have.
+  /// The data type of the first array feature.
   fileprivate var usualArrayType: ArrayFeatureType.DataType {
     let types = ((description?.input ?? []) + (description?.output ?? [])).compactMap {
       if case .multiArray(let array)? = $0.type?.kind { array.dataType } else { nil }

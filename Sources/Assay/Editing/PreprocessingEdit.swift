@@ -3,7 +3,7 @@ import ImportSupport
 import ModelTransforms
 import TensorCore
 
-/// Changes of what is done to images: colors, scaler, mean image.
+/// Changes to the preprocessing of images: colors, scaler, mean image.
 struct PreprocessingEdit {
   private let options: ImagePreprocessing
   /// Inputs that have just become images.
@@ -57,7 +57,7 @@ struct PreprocessingEdit {
     return common.flatMap { $0.channelCount == present.channelCount ? $0 : nil }
   }
 
-  /// Sets the scalers, in the model and in those of a pipeline that take the image.
+  /// Sets the scalers of the model, and of a pipeline's models that receive the image.
   private func prepare(_ model: Model, _ notes: inout [String]) throws -> Model {
     var model = model
     if var network = model.neuralNetwork {
@@ -85,8 +85,8 @@ struct PreprocessingEdit {
     return model
   }
 
-  /// Returns whether anything was asked for. Scale and biases change those of a scaler that is there;
-  /// means, deviations and presets replace it.
+  /// Returns whether a change was requested. Scale and biases modify an existing scaler; means,
+  /// deviations and presets replace it.
   private func scale(
     _ name: String, _ type: ImageFeatureType, _ network: inout NeuralNetwork
   ) throws -> Bool {

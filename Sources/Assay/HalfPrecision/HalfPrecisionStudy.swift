@@ -4,10 +4,10 @@ import ModelPrediction
 import TensorCore
 import Verification
 
-/// What half precision does to a network: where it overflows or loses most, and which layers to keep in
-/// single precision. Everything is compared with the same network in single precision.
+/// The effect of half precision on a network: where it overflows or loses most accuracy, and which
+/// layers to keep in single precision. The baseline is the same network in single precision.
 public struct HalfPrecisionStudy: Sendable {
-  /// A layer in half precision, on the values that single precision gives the layers before it.
+  /// The error of one half-precision layer on single-precision inputs.
   public struct Layer: Sendable {
     /// The layer's name.
     public let name: String
@@ -15,17 +15,17 @@ public struct HalfPrecisionStudy: Sendable {
     public let type: String
     /// The largest absolute error of its results, relative to their largest value.
     public internal(set) var error: Double
-    /// How many of its values are infinite or not numbers in half precision alone.
+    /// The number of values that are infinite or NaN only in half precision.
     public internal(set) var overflowCount: Int
   }
 
   /// The outputs of the network in half precision, for each input.
   public let outputs: [[OutputComparison]]
-  /// The layers that could be run alone: those with values beyond half precision first, then by their
-  /// error.
+  /// The layers that could be run alone: first those with values beyond half precision, then by
+  /// descending error.
   public let layers: [Layer]
-  /// The fewest layers that were found to keep all outputs within their tolerances if they compute in
-  /// single precision, in the order of the network.
+  /// The smallest set of layers found that keeps all outputs within their tolerances if it computes
+  /// in single precision, in the order of the network.
   public let kept: [String]
   /// Whether each of `kept` was found to be needed.
   public let isMinimal: Bool
@@ -35,9 +35,9 @@ public struct HalfPrecisionStudy: Sendable {
 
   /// - Parameters:
   ///   - model: the model to run in half precision.
-  ///   - words: inputs as on a command line, of which the first four count; none for random ones.
-  ///   - options: `precision` is the one to study, `tolerances` are those of the outputs.
-  ///   - seed: of random inputs.
+  ///   - words: inputs as on a command line, at most the first four; none for random ones.
+  ///   - options: `precision` is the precision to study; `tolerances` are those of the outputs.
+  ///   - seed: the seed for random inputs.
   ///   - budget: the search for layers ends after this time.
   /// - Throws: `ModelError` if the model does not run, or an input does not fit.
   public init(
@@ -74,9 +74,9 @@ public struct HalfPrecisionStudy: Sendable {
 }
 
 extension Predictor {
-  /// Random values for every required input, as the predictor's options lay them out.
+  /// Random values for every required input, in the layout of the predictor's options.
   ///
-  /// - Parameter whole: whether an input gets whole numbers, although it takes others, too.
+  /// - Parameter whole: whether an input gets integers although it accepts other values.
   func randomValues(
     seed: UInt64, whole: (String) -> Bool = { _ in false }
   ) throws -> [String: FeatureValue] {
@@ -88,7 +88,7 @@ extension Predictor {
   }
 }
 
-/// A model, to be run in one precision or another.
+/// A model to run in different precisions.
 struct HalfPrecisionNetwork {
   let model: Model
   let options: Comparison.Options
@@ -108,7 +108,7 @@ struct HalfPrecisionNetwork {
     return try Predictor(model: model, options: predictorOptions)
   }
 
-  /// The layers that compute, those of networks inside layers, too.
+  /// The layers that compute, including those of nested networks.
   func layerNames(_ network: Model) -> [String] {
     func names(_ layers: [NeuralNetworkLayer]) -> [String] {
       layers.flatMap { layer in
@@ -119,7 +119,7 @@ struct HalfPrecisionNetwork {
     return names(network.neuralNetwork?.layers ?? [])
   }
 
-  /// What each layer loses by itself, worst first.
+  /// The separate error of each layer, largest first.
   func layers(
     _ network: Model, _ inputs: [[String: FeatureValue]], _ expected: [Prediction]
   ) -> [HalfPrecisionStudy.Layer] {

@@ -45,13 +45,13 @@ struct HalfPrecisionTrial {
 
   /// The fewest layers in single precision that keep all outputs within their tolerances.
   ///
-  /// Each layer alone in half precision says how much it matters. The search takes the layers that
-  /// matter most until the outputs agree, and leaves out each that turns out not to be needed.
+  /// The error of each layer alone in half precision ranks the layers. The search adds layers in
+  /// that order until the outputs agree, and then drops each that turns out to be unnecessary.
   ///
   /// - Parameters:
-  ///   - layers: by what they lose by themselves, most first.
+  ///   - layers: the layers by their separate error, largest first.
   ///   - all: every layer, in the order of the network.
-  ///   - hasTime: whether the search may go on.
+  ///   - hasTime: whether the search may continue.
   /// - Returns: the layers in the order of the network, and whether each was found to be needed.
   func search(
     _ layers: [HalfPrecisionStudy.Layer], all: [String], hasTime: () -> Bool
@@ -66,7 +66,7 @@ struct HalfPrecisionTrial {
       let (a, b) = (errors[$0.element] ?? 0, errors[$1.element] ?? 0)
       return a != b ? a > b : $0.offset < $1.offset
     }.map(\.element)
-    // The least number of layers, from the one that matters most, with which the outputs agree.
+    // Bisection for the smallest number of top-ranked layers with which the outputs agree.
     var (few, many) = (0, ranked.count)
     while many - few > 1 {
       let middle = (few + many) / 2

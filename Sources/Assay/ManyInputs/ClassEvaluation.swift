@@ -10,7 +10,7 @@ package struct ClassEvaluation {
   private let top: Int
   private let mistakeLimit: Int
   private var numbers: ClassNumbers?
-  /// Nil before the first input.
+  /// The evaluation; nil before the first input.
   package private(set) var result: Classification?
 
   /// - Parameters:

@@ -28,12 +28,12 @@ package struct DetectionEvaluation {
   private var images = PathTable<Int>()
   private let mistakeLimit: Int
   private var categories: [Int: Int] = [:]
-  /// Of all images.
+  /// The objects found in all images.
   package private(set) var found: [FoundObject] = []
   private var seen: [Int] = []
   /// Names of the detector's classes that the ground truth lacks.
   package private(set) var unknownClasses: Set<String> = []
-  /// The images with the most mistakes first.
+  /// The images with mistakes, those with the most first.
   package private(set) var mistakes: [Mistake] = []
 
   package init(_ truth: COCOTruth, mistakeLimit: Int) throws {
@@ -83,7 +83,7 @@ package struct DetectionEvaluation {
     throw ModelError(.mismatch, "the ground truth has no image of this name", file: source.name)
   }
 
-  /// Keyed by class name, or by COCO category number if the classes have no names.
+  /// The category number, found by class name, or by index if the classes have no names.
   private mutating func category(of index: Int, _ detector: Detector) -> Int? {
     if let known = categories[index] { return known < 0 ? nil : known }
     let number = COCOResults.categoryID(of: index, labels: detector.labels)

@@ -80,7 +80,7 @@ package struct InputLabels {
   }
 
   /// The classes of a model without labels for its `count` classes: the folders in ascending order,
-  /// as Keras's generators number them, if the numbers match; otherwise numbers.
+  /// as in Keras's generators, if there are as many; otherwise indices.
   func classNames(_ count: Int) -> [String] {
     if let folderNames, folderNames.count == count,
       !folderNames.allSatisfy({ Int($0).map { (0..<count).contains($0) } ?? false })
@@ -95,7 +95,7 @@ package struct InputLabels {
 /// identifier, the identifier alone, or the first of several synonyms.
 struct ClassNumbers {
   let names: [String]
-  /// Nil for a label that several classes share.
+  /// Class indices by label; nil for a label that several classes share.
   private var numbers: [String: Int?] = [:]
 
   init(_ labels: [String]) {

@@ -1,10 +1,10 @@
 import TensorCore
 
-/// Values by the paths of files, found by the end of a longer path: the entry `cat/1.png`, `1.png` or
+/// Values by file path, found by a suffix of a longer path: the entry `cat/1.png`, `1.png` or
 /// `cat/1` for the input `images/cat/1.png`.
 struct PathTable<Value> {
   private var values: [String: Value] = [:]
-  /// The input that took each entry.
+  /// The input that used each entry.
   private var takers: [String: String] = [:]
 
   private static func parts(_ path: String) -> [Substring] {
@@ -17,9 +17,9 @@ struct PathTable<Value> {
     try require(values.updateValue(value, forKey: key) == nil, "the file '\(path)' is listed twice")
   }
 
-  /// The value of the longest end of `path` that has one, without its extension if need be.
+  /// The value for the longest suffix of `path` with an entry, ignoring the extension if necessary.
   ///
-  /// - Throws: `.mismatch` if another path took the entry: it could be either's.
+  /// - Throws: `.mismatch` if another path already used the entry, so that it is ambiguous.
   mutating func value(for path: String) throws -> Value? {
     var stem = path
     if let dot = path.lastIndex(of: "."), !path[dot...].contains("/") {

@@ -1,9 +1,9 @@
 import Interpretation
 import TensorCore
 
-/// How a blob of the model differs from what the interpreter computes.
+/// The difference between a blob of the model and the interpreter's value.
 package struct LayerDifference: Sendable {
-  /// max |model − interpreter|; infinite if the shapes differ, or one is not a number.
+  /// max |model − interpreter|; infinite if the shapes differ, or if only one of them is NaN.
   package private(set) var largest = 0.0
   /// The largest finite value of the interpreter.
   package private(set) var scale = 0.0
@@ -14,22 +14,22 @@ package struct LayerDifference: Sendable {
   package let actualShape: [Int]
   package let expectedShape: [Int]
 
-  /// Whether they have the same axes, but for those of length 1.
+  /// Whether the shapes are equal, ignoring axes of length 1.
   package var fits: Bool { actualShape.filter { $0 != 1 } == expectedShape.filter { $0 != 1 } }
 
-  /// What an engine may take for zero. Core ML's recurrent layers clip the arguments of sigmoids to ±50,
-  /// which makes 2e-22 of 0.
+  /// Differences up to this value count as zero. Core ML's recurrent layers clip the arguments of
+  /// sigmoids to ±50, which turns 0 into 2e-22.
   static let smallest = 1e-20
 
-  /// Relative to the largest value.
+  /// The largest difference relative to the largest value.
   package var relative: Double {
     largest <= Self.smallest ? 0 : scale > 0 ? largest / scale : largest
   }
 
   /// - Parameters:
-  ///   - mayOverflow: whether numbers are so large that single precision may overflow on the way to what
-  ///     is finite.
-  ///   - isOpen: whether an element may have any value.
+  ///   - mayOverflow: whether values are so large that intermediate results may overflow in
+  ///     single precision.
+  ///   - isOpen: whether the element at an index may have any value.
   init(
     _ actual: Tensor, _ expected: DoubleArray, mayOverflow: Bool = false,
     isOpen: (Int) -> Bool = { _ in false }
@@ -56,7 +56,7 @@ package struct LayerDifference: Sendable {
     }
   }
 
-  /// Not finite in single precision is what exceeds it in double precision.
+  /// The absolute difference; 0 where a value that exceeds single precision is not finite in it.
   private static func difference(_ actual: Double, _ expected: Double) -> Double {
     if actual.isFinite, expected.isFinite { return abs(actual - expected) }
     if actual.isNaN, expected.isNaN { return 0 }

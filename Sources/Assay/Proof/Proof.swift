@@ -4,53 +4,53 @@ import Interpretation
 import ModelPrediction
 import TensorCore
 
-/// A converted network against the interpreter of its source. The model runs on the engine in single
-/// precision; the interpreter runs the source network in double precision, each layer on the values
-/// that the model computed for the layers before it. So a difference is the layer's own.
+/// Compares a converted network with an interpreter of its source. The engine runs the model in
+/// single precision; the interpreter runs each source layer in double precision on the model's
+/// values of the layers before it. So each difference belongs to one layer.
 package struct Proof: Sendable {
   package struct Options: Sendable {
     package var predictor = Predictor.Options()
-    /// Of the first random inputs.
+    /// The seed for the first random inputs.
     package var seed: UInt64 = 0
-    /// What rounding may change in one layer, relative to its largest value.
+    /// The error that rounding may cause in one layer, relative to its largest value.
     package var rounding = 1e-5
 
     package init() {}
   }
 
-  /// A layer whose difference is more than rounding explains.
+  /// A layer with a larger difference than rounding explains.
   package struct Finding: Sendable {
     package let layer: String
     /// The blob with the layer's result in the model.
     package let blob: String
-    /// The input on which it differs.
+    /// The input for which it differs.
     package let input: String
     package let difference: LayerDifference
-    /// What rounding explains.
+    /// The largest difference that rounding explains.
     package let allowed: Double
   }
 
   /// Every layer that was interpreted.
   package private(set) var layers: Set<String> = []
-  /// Those of them that have a counterpart in the model, and agree.
+  /// The interpreted layers that have a counterpart in the model, and agree.
   package private(set) var agreeing: Set<String> = []
-  /// The inputs on which all were compared.
+  /// The inputs on which the networks were compared.
   package private(set) var inputs: [String] = []
   /// The largest difference of a layer, relative to its largest value.
   package private(set) var largest = 0.0
   /// The first layer that differs.
   package private(set) var finding: Finding?
-  /// A layer that the interpreter lacks and that has no value in the model; it and what lies behind it were not compared.
+  /// The layer that neither the interpreter nor the model has, behind which nothing was compared.
   package private(set) var missing: InterpretationError?
-  /// Layers that the interpreter lacks: what lies behind them was compared on their values in the model.
+  /// Layers that the interpreter lacks; layers behind them were compared on the model's values.
   package private(set) var takenOver: [InterpretationError] = []
   /// Outputs of the model that were not compared.
   package private(set) var openOutputs: Set<String> = []
 
-  /// Layers that the interpreter lacks.
+  /// All layers that the interpreter lacks.
   package var lacking: [InterpretationError] { takenOver + (missing.map { [$0] } ?? []) }
 
-  /// Interpreted layers that have no value in the model: what the converter leaves out or merges with
+  /// Interpreted layers without a value in the model: the converter drops them or merges them with
   /// another layer.
   package var unmatched: [String] {
     layers.subtracting(agreeing).subtracting(finding.map { [$0.layer] } ?? []).sorted()
@@ -63,9 +63,9 @@ package struct Proof: Sendable {
   }
 
   /// - Parameters:
-  ///   - blobs: the blob of the model for each layer of the source; for layers that it lacks, the names
-  ///     decide.
-  ///   - words: inputs as on a command line; none for random ones. Zeros and large numbers come in addition.
+  ///   - blobs: the model's blob for each layer of the source; other layers are matched by name.
+  ///   - words: inputs as on a command line, or empty for random ones; zeros and large numbers
+  ///     are always added.
   /// - Throws: `ModelError` if the source contradicts itself, or the model does not run.
   package init(
     _ interpreter: any SourceInterpreter, _ model: Model, blobs: [String: String],
@@ -75,7 +75,7 @@ package struct Proof: Sendable {
     let cases =
       try words.isEmpty ? run.randomInputs() : run.inputs(words, options.predictor.images)
     let all = try cases + run.edges()
-    // An input behind the first finding may fail.
+    // Inputs after the first finding may fail.
     let results = try concurrently(all.count) { index in Result { try run.compared(all[index]) } }
     for (input, result) in zip(all, results) {
       add(try result.get(), of: input)

@@ -5,9 +5,9 @@ import TensorCore
 /// An input of a proof.
 struct ProofInput {
   let name: String
-  /// Whether its numbers are so large that single precision may overflow.
+  /// Whether its values are so large that single precision may overflow.
   var mayOverflow = false
-  /// What the predictor keeps, in the source framework's layout.
+  /// Returns the kept blobs of a prediction, in the source framework's layout.
   let predict: (Predictor) throws -> [String: Tensor]
 
   init(_ name: String, _ prediction: @escaping (Predictor) throws -> Prediction) {
@@ -27,8 +27,8 @@ struct ProofInput {
 }
 
 extension ProofRun {
-  /// Two sets of random numbers: pixels from 0 to 255 where the model takes an image, indices where it
-  /// takes words. In the second set, sequences are padded with zeros.
+  /// Two sets of random values: pixels from 0 to 255 for images, and indices for word inputs. In
+  /// the second set, sequences are padded with zeros.
   func randomInputs() throws -> [ProofInput] {
     let words = wordCounts
     return try [seed, seed == .max ? 0 : seed + 1].map { next in
@@ -44,7 +44,7 @@ extension ProofRun {
     }
   }
 
-  /// Zeros and large numbers; no large numbers where Core ML would clip them and the source does not.
+  /// Zeros and large numbers; no large numbers if Core ML would clip them and the source does not.
   func edges() throws -> [ProofInput] {
     let words = wordCounts
     let blobs = try predictor.randomBlobs(seed: seed)
@@ -65,7 +65,7 @@ extension ProofRun {
     return inputs + [large]
   }
 
-  /// The first of those on a command line.
+  /// The inputs that words of a command line name, at most eight.
   func inputs(_ words: [String], _ images: ImageOptions?) throws -> [ProofInput] {
     try InputList(words, for: model).prefix(8).map { source in
       let values = try source.read(for: model, images: images)
@@ -75,8 +75,8 @@ extension ProofRun {
     }
   }
 
-  /// The number of words of each input that an embedding reads, perhaps behind layers that move numbers
-  /// only.
+  /// The vocabulary size of each input that an embedding reads, directly or behind layers that only
+  /// move values.
   private var wordCounts: [String: Int] {
     var counts: [String: Int] = [:]
     let shapes = model.inferredBlobShapes()
@@ -121,7 +121,7 @@ extension Tensor {
     return result
   }
 
-  /// A sequence whose last third is zeros, of words in addition every fourth; nil for others.
+  /// A sequence with its last third zero, for words every fourth element too; nil for others.
   fileprivate func padded(isWords: Bool) -> Tensor? {
     guard isWords || shape.count == 5 && shape[0] > 1 else { return nil }
     var result = self
@@ -134,7 +134,7 @@ extension Tensor {
     return result
   }
 
-  /// Numbers from −1 to 1 as whole ones from 0 to `count` − 1.
+  /// Maps values from −1…1 to integers from 0 to `count` − 1.
   fileprivate func asIndices(below count: Int) -> Tensor {
     map { min(Float(count - 1), (($0 + 1) / 2 * Float(count)).rounded(.down)) }
   }

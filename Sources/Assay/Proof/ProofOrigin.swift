@@ -5,7 +5,7 @@ import ModelPrediction
 import Programs
 import TensorCore
 
-/// Where a converted network comes from: what its proof takes.
+/// The source of a converted network, with all that its proof needs.
 package struct ProofOrigin: Sendable {
   private let source: ModelSource
   private let options: ConversionOptions
@@ -24,10 +24,10 @@ package struct ProofOrigin: Sendable {
   /// The model's blobs that have a counterpart.
   package var comparedBlobs: Set<String> { Set(blobs.values) }
 
-  /// Compares the model with what the interpreter of its source computes.
+  /// Compares the model with the interpreter of its source.
   ///
   /// - Parameters:
-  ///   - renamed: the model's blob for one of the conversion, where the names differ.
+  ///   - renamed: the model's name for each blob of the conversion whose name differs.
   ///   - words: inputs as on a command line; none for random ones.
   package func proof(
     of model: Model, renamed: [String: String] = [:], inputs words: [String] = [],
@@ -46,8 +46,8 @@ package struct ProofOrigin: Sendable {
     }
     let known = model.description?.metadata?.userDefined ?? [:]
     if program != nil || !known.keys.contains(where: { $0.hasPrefix(SourceLayout.blobKey) }) {
-      // A model of another converter has the same blobs, but says nothing of their axes; those of a
-      // program have a batch, and no axis of a sequence.
+      // Models from other converters have the same blobs, but do not record their axes; blobs of a
+      // program have a batch axis, but no sequence axis.
       let prefix = SourceLayout.metadataPrefix
       for (key, value) in layouts {
         let key = key.hasPrefix(prefix) ? prefix + own(String(key.dropFirst(prefix.count))) : key

@@ -8,15 +8,15 @@ import Verification
 struct ProofRun {
   private let interpreter: any SourceInterpreter
   private let blobs: [String: String]
-  /// The model's input for each of the source's.
+  /// The model's input for each input of the source.
   private let inputNames: [String: String]
   let predictor: Predictor
   let model: Model
   let seed: UInt64
 
-  /// What an engine may differ by in one layer, relative to its largest value: in single precision, sums
-  /// of thousands of products, and functions by polynomials. What changes with the last bits of the
-  /// layer's inputs comes in addition; see `compared`.
+  /// The accepted difference of one layer, relative to its largest value: sums of thousands of
+  /// products are rounded to single precision, and functions are approximated by polynomials. The
+  /// effect of the last bits of the layer's inputs is added; see `compared`.
   private let rounding: Double
 
   /// The result for one input.
@@ -33,13 +33,13 @@ struct ProofRun {
     var compared: Set<String> = []
     var largest = 0.0
     var missing: InterpretationError?
-    /// Layers that the interpreter lacks, and whose values in the model it went on with.
+    /// Layers that the interpreter lacks; it continued with the model's values.
     var takenOver: [InterpretationError] = []
     /// Outputs of the model that were not compared.
     var openOutputs: Set<String> = []
-    /// Layers beyond `rounding`, in their order.
+    /// Layers with differences beyond `rounding`, in order.
     var suspects: [Suspect] = []
-    /// The first layer whose difference rounding does not explain.
+    /// The first layer with a difference that rounding does not explain.
     var differing: Suspect?
   }
 
@@ -69,7 +69,7 @@ struct ProofRun {
         .mismatch, "the model has no input for '\(open.name)' of the source network",
         hint: "its inputs are \(required.map(\.name).joined(separator: ", "))")
     }
-    // Layers that prepare pixels are not of the source.
+    // Layers that prepare pixels do not belong to the source.
     inputNames = names.mapValues { name in
       guard model.imageType(of: name) != nil else { return name }
       return model.affineBlobs(after: name).prefix {
@@ -78,7 +78,7 @@ struct ProofRun {
     }
     var predictorOptions = options.predictor
     predictorOptions.layout = .source
-    // As in the definition: the tiles of faster algorithms round by what comes in, not by what goes out.
+    // Direct convolution: tiled algorithms' rounding scales with their inputs, not their outputs.
     predictorOptions.engine.convolution = .direct
     predictorOptions.keep = .named(Set(self.blobs.values).union(inputNames.values))
     predictor = try Predictor(model: model, options: predictorOptions)
@@ -86,8 +86,8 @@ struct ProofRun {
 
   /// Compares every layer on one input.
   ///
-  /// A layer beyond `rounding` is run once more with its inputs changed in their last bits: an engine in
-  /// single precision may differ by a multiple of what that changes.
+  /// Layers beyond `rounding` run again with the last bits of their inputs changed: single
+  /// precision may cause a multiple of the resulting change.
   func compared(_ input: ProofInput) throws -> Result {
     var values = try input.predict(predictor)
     var sources: [String: DoubleArray] = [:]
@@ -128,15 +128,15 @@ struct ProofRun {
     return result
   }
 
-  /// Whether the blob is a program's and may have the source's axes instead of Core ML's.
+  /// Whether the blob belongs to a program and may have the source's axes instead of Core ML's.
   private func mayHaveOwnAxes(_ blob: String) -> Bool {
     let recorded = model.description?.metadata?.userDefined ?? [:]
     let layout = recorded[SourceLayout.metadataPrefix + blob] ?? recorded[SourceLayout.blobKey]
     return layout?.hasSuffix("C:NCHW") == true
   }
 
-  /// Numbers as large as overflow saturate sigmoids and gates, of which only what rounds 1 remains: 16
-  /// units in its last place.
+  /// Values near overflow saturate sigmoids and gates; what remains is their rounding near 1: 16
+  /// ulp.
   private func smallest(_ input: ProofInput) -> Double {
     input.mayOverflow ? 0x1p-20 : LayerDifference.smallest
   }
@@ -153,7 +153,7 @@ struct ProofRun {
       })
   }
 
-  /// Runs the interpreter as far as it goes.
+  /// Runs the interpreter as far as possible.
   private func run(
     _ sources: [String: DoubleArray], _ result: inout Result,
     _ takeOver: (String) -> DoubleArray?,
@@ -176,7 +176,7 @@ struct ProofRun {
     }
   }
 
-  /// Finds out which suspects rounding explains.
+  /// Determines which suspects rounding explains.
   private func judge(
     _ result: inout Result, _ values: [String: Tensor], _ sources: [String: DoubleArray],
     _ input: ProofInput
@@ -188,7 +188,7 @@ struct ProofRun {
         continue
       }
       let own = changes[suspect.layer] ?? []
-      // Where the last bits decide between two values, as the positions of equal maxima, either is right.
+      // If the last bits decide between values, like indices of equal maxima, both are correct.
       let jump = 1e-3 * suspect.difference.scale
       var judged = suspect
       judged.difference = LayerDifference(
@@ -205,8 +205,8 @@ struct ProofRun {
     }
   }
 
-  /// How far the elements of each suspect change if all that layers get changes in its last bits, in one
-  /// direction and in the other.
+  /// The largest change of each element of the suspects if the last bits of all layer inputs
+  /// change, in either direction.
   private func changes(
     of suspects: [Result.Suspect], _ values: [String: Tensor], _ sources: [String: DoubleArray]
   ) throws -> [String: [Double]] {
@@ -217,7 +217,7 @@ struct ProofRun {
       var generator = SplitMix64(seed: seed)
       func nudged(_ array: DoubleArray, isInput: Bool = false) -> DoubleArray {
         let largest = array.values.reduce(0) { max($0, $1.isFinite ? abs($1) : 0) }
-        // Whole numbers of inputs are indices and masked steps, unless all are the same.
+        // Integers in inputs are indices or masked steps, unless all elements are equal.
         let keepsWhole = isInput && array.values.contains { $0 != array.values[0] }
         return array.map { value in
           guard value.isFinite, !keepsWhole || value != value.rounded() else { return value }

@@ -101,7 +101,7 @@ package struct CoreMLScript: Sendable {
 }
 
 extension FeatureDescription {
-  /// What a required input takes, in words; nil for an optional one.
+  /// The kind of value that a required input takes, in words; nil for an optional one.
   fileprivate var needed: String? {
     guard type?.isOptional != true else { return nil }
     let value =
@@ -117,7 +117,7 @@ extension FeatureDescription {
 }
 
 extension Model {
-  /// Whether an ML Program computes with 16 bits.
+  /// Whether an ML Program computes in half precision.
   fileprivate var usesHalfPrecision: Bool {
     guard case .mlProgram(let program)? = type else { return false }
     let operations = program.functions.flatMap { $0.value?.body?.operations ?? [] }

@@ -1,4 +1,4 @@
-/// The parts of the script that saves what Core ML predicts.
+/// The parts of the script that saves Core ML's predictions.
 enum CoreMLScriptParts {
   static let title = #"""
     """Saves what Core ML computes from a model: @FILES@.
@@ -23,7 +23,7 @@ enum CoreMLScriptParts {
     import numpy as np
     """#
 
-  /// The classes of any classifier but an ML Program.
+  /// The class labels of any classifier except an ML Program.
   static let classes = #"""
     def classes(model):
         """The classes of a classifier, in the order of its probabilities."""
@@ -36,7 +36,7 @@ enum CoreMLScriptParts {
         return list(labels[0] or labels[1]) if labels else []
     """#
 
-  /// The classes of an ML Program.
+  /// The class labels of an ML Program.
   static let programClasses = #"""
     def classes(model):
         """The classes of a classifier, in the order of its probabilities."""
@@ -56,7 +56,7 @@ enum CoreMLScriptParts {
         return list(tensor.strings.values or tensor.longInts.values or tensor.ints.values)
     """#
 
-  /// Brings an output into the order of axes that the comparison expects.
+  /// Brings the axes of an output into the order that the comparison expects.
   static let source = #"""
     # The axes in the framework that the model came from, in which Assay compares: T steps, N items.
     AXES = @AXES@
@@ -75,7 +75,7 @@ enum CoreMLScriptParts {
         return array.transpose(order + rest).reshape([array.shape[i] for i in order])
     """#
 
-  /// The names of what the layers of a network compute, and a copy with outputs for some of them.
+  /// The names of the layers' blobs, and a copy of the model with some of them as outputs.
   static let network = #"""
     network = getattr(spec, spec.WhichOneof("Type"))
     names = [name for layer in network.layers for name in layer.output if name not in outputs]
@@ -92,7 +92,7 @@ enum CoreMLScriptParts {
         return copy
     """#
 
-  /// The same for an ML Program, whose outputs have the types of their operations.
+  /// The counterpart of `network` for an ML Program; outputs have the types of their operations.
   static let program = #"""
     ARRAYS, TYPES = ct.proto.FeatureTypes_pb2.ArrayFeatureType, ct.proto.MIL_pb2.DataType
     KINDS = {getattr(TYPES, kind): getattr(ARRAYS, kind) for kind in ("FLOAT32", "FLOAT16", "INT32")}
@@ -120,7 +120,7 @@ enum CoreMLScriptParts {
         return copy
     """#
 
-  /// Predicts what the layers compute.
+  /// Predicts the blobs of the layers.
   static let layers = #"""
     def compute(names):
         """What these layers compute; leaves out those that Core ML refuses as outputs."""

@@ -10,7 +10,7 @@ struct CoreMLScriptInputs {
   private(set) var lines: [String] = []
   private(set) var hasImages = false
 
-  /// The largest array to write into a script.
+  /// The largest number of elements that are written into a script.
   private static let literalLimit = 256
 
   init(_ model: Model, _ words: [String]) throws {
@@ -96,8 +96,8 @@ struct CoreMLScriptInputs {
   }
 
   /// - Parameters:
-  ///   - shape: of the network's blob.
-  ///   - file: the expression that reads the array from a file, if there is one.
+  ///   - shape: the shape of the network's blob.
+  ///   - file: the expression that reads the array from a file, if any.
   private static func array(
     _ array: Tensor, _ declared: ArrayFeatureType, _ feature: String, _ model: Model,
     _ shape: [Int]?, from file: String?
@@ -134,13 +134,13 @@ struct CoreMLScriptInputs {
     return python
   }
 
-  /// The shape in which Core ML takes a blob: of a network without exact ranks `[C]`, `[Seq, Batch, C]`,
-  /// `[C, H, W]`, or all five axes.
+  /// The shape in which Core ML takes a blob. In networks without exact ranks: `[C]`, `[Seq, Batch,
+  /// C]`, `[C, H, W]`, or all five axes.
   private static func coreMLShape(_ blob: [Int], _ declared: ArrayFeatureType) throws -> [Int] {
     let rank = declared.shape.count
     if blob.count == rank { return blob }
     guard blob.count == 5 else {
-      // A batch of a network that takes single items.
+      // The array has a batch axis, but the network takes single items.
       try require(
         blob.count == rank + 1 && blob[0] == 1, .mismatch, "Core ML takes one item at a time",
         hint: "give an array of one item")
@@ -167,8 +167,8 @@ private struct Axes {
     coreML = halves.count == 2 ? halves[1] : Array("TNCHW")
   }
 
-  /// For each of Core ML's axes its position in the source's array; those of length 1 that Core ML
-  /// lacks come first. An array of one axis less has no batch.
+  /// The index in the source's array of each of Core ML's axes; axes of length 1 that Core ML lacks
+  /// come first. An array with one axis less has no batch axis.
   func order(rank: Int) -> [Int] {
     let axes = rank == source.count - 1 ? source.filter { $0 != "N" } : source
     guard axes.count == rank else { return Array(0..<rank) }
@@ -188,7 +188,7 @@ struct CoreMLScriptOutputs {
   private(set) var image: String?
   /// The outputs that are saved as arrays.
   private(set) var arrays: [(name: String, value: String)] = []
-  /// Those of them that are images, whose samples are rounded.
+  /// The other outputs that are images, whose samples are rounded.
   private(set) var otherImages: [String] = []
   /// Whether an output is a classifier's probabilities.
   private(set) var needsClasses = false
@@ -201,7 +201,7 @@ struct CoreMLScriptOutputs {
     let inner = recorded[SourceLayout.blobKey] ?? ""
     let named = recorded.filter { $0.key.hasPrefix(SourceLayout.metadataPrefix) }
     if Axes(inner).isReordered || named.values.contains(where: { Axes($0).isReordered }) {
-      // Vectors have no order.
+      // The order of axes matters only for more than one.
       let members = named.filter { $0.value.count > 2 && $0.value != inner }.sorted {
         $0.key < $1.key
       }.map {

@@ -56,10 +56,10 @@ enum EagerKerasScript {
         sys.exit("\n".join(list(dict.fromkeys(problems)) + ["The network was written by Keras %s. @REMEDY@" % WRITTEN_BY]))
     """#
 
-  /// `@LAMBDAS@` where the file has functions.
+  /// The text for `@LAMBDAS@` if the file has functions.
   static let useLambdas = "\n    use_lambdas(keras)"
 
-  /// Replaces functions of Lambda layers, and refuses to run the code of another Python.
+  /// Replaces functions of Lambda layers; refuses to run bytecode of another Python version.
   static let lambdas = #"""
     def use_lambdas(keras):
         """Uses the functions in LAMBDAS instead of those in the file."""
@@ -80,21 +80,21 @@ enum EagerKerasScript {
         keras.layers.Lambda.from_config = from_config
     """#
 
-  /// `@LOAD@` for a model in one file.
+  /// The text for `@LOAD@` if the model is in one file.
   static let loadModel = #"""
     if "safe_mode" in inspect.signature(keras.models.load_model).parameters:
             options["safe_mode"] = False
         return keras.models.load_model(MODEL, compile=False, **options)
     """#
 
-  /// `@LOAD@` for an architecture with its weights.
+  /// The text for `@LOAD@` if an architecture has separate weights.
   static let loadArchitecture = #"""
     model = keras.models.model_from_json(open(MODEL).read(), **options)
         model.load_weights(WEIGHTS)
         return model
     """#
 
-  /// Runs the layers of a model and of nested models under the names that `convert` gives them.
+  /// Runs the layers of the model and of nested models, named as `convert` names them.
   static let run = #"""
     def flatten(values):
         return keras.tree.flatten(values) if is_third(keras) else tf.nest.flatten(values)

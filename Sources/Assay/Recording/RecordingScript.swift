@@ -10,11 +10,11 @@ package enum RecordingFramework: Sendable {
 }
 
 /// A Python script that runs a network in its framework and writes `inputs.npz`, `expected.npz` and
-/// `layers.npz`, which `diff` reads with `--expected` and `--layers`; of a Core ML model, a
+/// `layers.npz`, which `diff` reads with `--expected` and `--layers`; for a Core ML model, a
 /// `CoreMLScript`.
 ///
-/// Layers have the names that `convert` gives them: a layer of a nested model is prefixed with the
-/// model's name, and a layer that is called several times gets a number.
+/// Layers are named as `convert` names them: a layer of a nested model is prefixed with the model's
+/// name, and a layer that is called several times gets a number.
 package struct RecordingScript: Sendable {
   package let text: String
 
@@ -74,7 +74,7 @@ package struct RecordingScript: Sendable {
     texts.map(JSONValue.quoted).joined(separator: ", ")
   }
 
-  /// The names that `convert` gives features, for the arrays in the files; states come last.
+  /// The feature names of `convert`, for the arrays in the files; states come last.
   private static func names(_ kind: String, _ features: [FeatureDescription]) -> String {
     let names = features.filter { if case .string = $0.type?.kind { false } else { true } }
     let all = names.map(\.name).isEmpty ? ["\(kind.lowercased())1"] : names.map(\.name)

@@ -1,13 +1,13 @@
 /// The file handling of recording scripts, and the whole script for Caffe.
 enum RecordingScriptParts {
-  /// The function for the user to complete; images have their channels last.
+  /// The function that the user completes; images have channels last.
   static let prepare = #"""
     def prepare(image):
         """What is done to an image (height x width x RGB, 0...255) before prediction. Complete it."""
         return image  # @EXAMPLE@
     """#
 
-  /// The arrays of a file, for Keras; `@LOAD@` reads an image as `array`.
+  /// Reads the arrays of a file, for Keras; `@LOAD@` reads an image as `array`.
   static let read = #"""
     def read(path, shape):
         if path.endswith(".npy"):
@@ -22,7 +22,7 @@ enum RecordingScriptParts {
         return [np.moveaxis(array, -1, 0)[None] if first else array[None]]
     """#
 
-  /// The same for Caffe.
+  /// Reads the arrays of a file, for Caffe.
   static let readForCaffe = #"""
     def read(path, shape):
         if path.endswith(".npy"):
@@ -33,7 +33,7 @@ enum RecordingScriptParts {
         return [np.moveaxis(prepare(caffe.io.resize_image(image, shape[2:4])), -1, 0)[None]]
     """#
 
-  /// The arrays of all files.
+  /// Reads the arrays of all files.
   static let readAll = #"""
     def read_all(shapes):
         """Returns the arrays of the files, one per input, or a batch for a single input; random arrays without files."""
@@ -44,7 +44,7 @@ enum RecordingScriptParts {
         return [np.concatenate(arrays)] if len(shapes) == 1 else arrays
     """#
 
-  /// Writes an `.npz` file whose bytes depend only on the arrays; `np.savez` refuses the name `file`.
+  /// Writes an `.npz` whose bytes depend only on the arrays; `np.savez` refuses the name `file`.
   static let save = #"""
     def save(path, arrays):
         """Writes pairs of a name and an array as an .npz file."""

@@ -1,6 +1,6 @@
 /// The parts of the script for Keras 1, whose layers compute symbolically.
 enum SymbolicKerasScript {
-  /// Calls the layers of a model and of nested models under the names that `convert` gives them.
+  /// Calls the layers of the model and of nested models, named as `convert` names them.
   static let run = #"""
     blobs = {}
 

@@ -1,20 +1,20 @@
 import CoreMLModel
 import TensorCore
 
-/// The order of axes of weights in files.
+/// The order of the weights' axes in files.
 package enum ExportLayout: String, Sendable, CaseIterable {
-  /// As the `.mlmodel` has them: a convolution's O, I, H, W.
+  /// The order in the `.mlmodel`: O, I, H, W for a convolution.
   case coreml
-  /// As the framework has them that the model came from: in Keras H, W, I, O and I, O; in Caffe and
-  /// Darknet Core ML's.
+  /// The order of the source framework: H, W, I, O and I, O in Keras; Core ML's in Caffe and
+  /// Darknet.
   case source
-  /// O, H, W, I, as Metal Performance Shaders take them; of a dense layer behind planes, too.
+  /// O, H, W, I, as in Metal Performance Shaders; also for a dense layer that reads planes.
   case mps
 }
 
-/// A weight seen as an array whose axes change places on the way to a file.
+/// A weight as an array, and the permutation of its axes in a file.
 struct WeightOrder: Equatable {
-  /// The values in Core ML's order.
+  /// The shape in Core ML's order.
   var shape: [Int]
   /// Axis `i` of the file is axis `axes[i]` of `shape`.
   var axes: [Int]
@@ -26,12 +26,12 @@ struct WeightOrder: Equatable {
 
   var fileShape: [Int] { axes.map { shape[$0] } }
 
-  /// The values in the file's order. Precondition: as many as `shape` says.
+  /// Reorders values for the file. Precondition: their number matches `shape`.
   func file(_ values: FloatValues) throws -> FloatValues {
     try values.reshaped(shape).transposed(axes)
   }
 
-  /// The values in Core ML's order of those in the file's.
+  /// Reorders values from the file to Core ML's order.
   func model(_ values: FloatValues) -> FloatValues {
     let inverse = shape.indices.map { axis in axes.firstIndex(of: axis) ?? axis }
     return values.shaped(fileShape).transposed(inverse)
@@ -45,8 +45,8 @@ struct WeightOrders {
   private let shapes: [String: [Int]]
   private let producers: [String: NeuralNetworkLayer]
 
-  /// - Throws: `.mismatch` if the model does not say which framework it came from and the layout
-  ///   is that one's.
+  /// - Throws: `.mismatch` if the layout is the source framework's and the model does not record
+  ///   which framework that is.
   init(_ layout: ExportLayout, of model: Model) throws {
     self.layout = layout
     let recorded = model.description?.metadata?.userDefined ?? [:]
@@ -79,7 +79,7 @@ struct WeightOrders {
     let shape = weight.shape
     if let convolution = layer.parameters as? Convolution, shape.count == 4 {
       let groups = convolution.effectiveGroups
-      // A depthwise kernel: each input channel has filters of its own.
+      // A depthwise kernel: each input channel has its own filters.
       if convolution.kernelChannels == 1, groups > 1, shape[0] % groups == 0 {
         return WeightOrder([groups, shape[0] / groups, shape[2], shape[3]], [2, 3, 0, 1])
       }
@@ -103,8 +103,8 @@ struct WeightOrders {
     return WeightOrder([shape[0]] + planes, [0, 2, 3, 1])
   }
 
-  /// `[C, H, W]` of what a dense layer takes, where it lies in planes: directly, or flattened with
-  /// the channels first.
+  /// The `[C, H, W]` of a dense layer's input if it is planes, directly or flattened with channels
+  /// first.
   private func planes(_ blob: String) -> [Int]? {
     if let producer = producers[blob], let flatten = producer.parameters as? Flatten {
       guard flatten.mode == .channelFirst, let input = producer.input.first else { return nil }

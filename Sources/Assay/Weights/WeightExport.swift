@@ -58,7 +58,7 @@ extension WeightFiles {
     }
   }
 
-  /// Such as `static let conv1_weights = 0..<216`.
+  /// Swift constants such as `static let conv1_weights = 0..<216`.
   private func offsetsText(_ entries: [Entry]) -> String {
     var names = SwiftNames(taken: [])
     let lines = entries.map { entry in

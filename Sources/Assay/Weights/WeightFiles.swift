@@ -7,14 +7,14 @@ package struct WeightFiles: Sendable {
     case npy
     /// Little-endian 32-bit floats, nothing else.
     case raw
-    /// The same, and a Swift file with the offset of each weight.
+    /// Like `raw`, with a Swift file that has the offset of each weight.
     case swift
   }
 
-  /// What one file holds.
+  /// The contents of one file.
   package enum Grouping: String, Sendable, CaseIterable {
     case parameter
-    /// A layer's weights, mean, variance, gamma and beta, one after the other, then what else it has.
+    /// A layer's weights, mean, variance, gamma and beta, in this order, then any others.
     case layer
     case all
   }
@@ -22,33 +22,33 @@ package struct WeightFiles: Sendable {
   package var format = Format.npy
   package var grouping = Grouping.parameter
   package var layout = ExportLayout.coreml
-  /// Ends of the files' names for a layer's first, second, … weight, in place of the weights' names.
+  /// File name suffixes for a layer's first, second, … weight, instead of the weights' names.
   package var suffixes: [String] = []
 
   package init() {}
 
-  /// Where a weight stands.
+  /// The location of a weight.
   struct Entry: Equatable {
-    /// The file's name without its extension, or what would be it.
+    /// The file's name without its extension, or the name that a separate file would have.
     var name: String
     var layer: String
     var parameter: String
     var file: String
-    /// Elements before it in the file.
+    /// The number of elements before it in the file.
     var offset: Int
     var count: Int
-    /// In the file's order.
+    /// The shape in the file's axis order.
     var shape: [Int]
   }
 
   static let manifest = "manifest.json"
   static let offsets = "weights.swift"
-  /// The name of the file of all weights.
+  /// The name of the file that holds all weights.
   private static let whole = "weights"
 
   var fileExtension: String { format == .npy ? ".npy" : ".bin" }
 
-  /// The places of all weights, in file order.
+  /// The locations of all weights, in file order.
   func entries(
     of model: Model
   ) throws -> [(entry: Entry, weight: NamedWeights, order: WeightOrder)] {
@@ -91,7 +91,7 @@ package struct WeightFiles: Sendable {
     return result
   }
 
-  /// The layers of every network with the names that tell them apart.
+  /// The layers of every network, with unique names.
   static func layers(
     of model: Model, _ layout: ExportLayout
   ) throws -> [(name: String, layer: NeuralNetworkLayer, orders: WeightOrders)] {
@@ -112,7 +112,7 @@ package struct WeightFiles: Sendable {
     }.map(\.element)
   }
 
-  /// A name that stays in its folder.
+  /// A file name without path separators.
   private static func fileName(_ name: String) -> String {
     var result = ""
     for scalar in name.unicodeScalars {
@@ -128,7 +128,7 @@ package struct WeightFiles: Sendable {
 }
 
 extension Model {
-  /// How many weights the layers of its networks have.
+  /// The number of stored weights in the layers of all networks.
   package var storedWeightCount: Int {
     networks.flatMap { $0.model.neuralNetwork?.layers ?? [] }.reduce(0) { count, layer in
       count + (layer.parameters?.weights ?? []).filter { $0.values.storedCount > 0 }.count

@@ -2,7 +2,7 @@ extension SourceArguments {
   /// The given options, all of which apply to source networks.
   var given: [String] { given(exceptForPrograms: false) }
 
-  /// - Parameter exceptForPrograms: leaves out what also applies to a conversion to an ML Program.
+  /// - Parameter exceptForPrograms: omits options that also apply to a conversion to an ML Program.
   func given(exceptForPrograms: Bool) -> [String] {
     let forModels = [
       ("--array-type", !names.arrayTypes.isEmpty), ("--image-input", !images.inputs.isEmpty),
@@ -96,7 +96,7 @@ extension SourceArguments {
 }
 
 extension MetadataArguments {
-  /// Changes what was named; the rest is kept.
+  /// The edit that sets the given entries and keeps all others.
   var edit: MetadataEdit {
     var edit = MetadataEdit()
     for entry in entries {
@@ -137,7 +137,7 @@ extension PerFeature {
 }
 
 extension CustomLayerRules {
-  /// The word after `--custom-layers`.
+  /// Parses the value of `--custom-layers`.
   init(argument: String) throws {
     self = argument == "allow" ? .allow : try CustomLayerRules(contentsOf: argument)
   }

@@ -1,4 +1,4 @@
-/// Comparisons before the result of a conversion is written.
+/// Checks of a conversion's result before it is written.
 struct ConversionCheckArguments: ParsableArguments {
   @Option(
     help: .usual("Check the result on this file or folder first.", "INPUT"), completion: .file())
@@ -55,14 +55,14 @@ struct ConversionCheckArguments: ParsableArguments {
     return single.map { ($0, inputs) }
   }
 
-  /// Compares a program with the network that it is made from.
+  /// Compares a program with the network from which it was made.
   func compare(
     _ program: Model, with network: Model, _ options: Comparison.Options, isHalf: Bool,
     file: String, quiet: Bool
   ) throws {
     var all = ModelComparison.Options()
     all.comparison = options
-    // Every layer rounds its results to eleven bits, whose errors add up.
+    // Every layer rounds its results to 11 bits, and the errors accumulate.
     if isHalf {
       var tolerance = Tolerance(relative: 2e-2, absolute: 2e-2)
       tolerance.isScaled = true

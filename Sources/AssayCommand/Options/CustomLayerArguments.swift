@@ -1,5 +1,5 @@
-/// Changes to custom layers. A layer is given by its name, or as `#N`, its index among the custom
-/// layers.
+/// Changes to custom layers. A layer is identified by its name, or as `#N` by its index among the
+/// custom layers.
 struct CustomLayerArguments: ParsableArguments {
   @Option(
     name: .customLong("custom-layer"),
@@ -33,7 +33,7 @@ struct CustomLayerArguments: ParsableArguments {
     return .name(text)
   }
 
-  /// Splits off a layer, whose name may contain the separator, from the rest.
+  /// Splits a layer name, which may contain the separator, from the rest.
   private static func split(
     _ text: String, _ separator: Character, _ model: Model
   ) throws -> (layer: String, rest: String) {

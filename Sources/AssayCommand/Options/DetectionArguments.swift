@@ -36,7 +36,7 @@ struct DetectorArguments: ParsableArguments {
 
   var mode: DetectionMode? { kind ?? (entries.isEmpty ? nil : .auto) }
 
-  /// By the keys of the metadata.
+  /// The options by metadata key.
   var options: [String: String] {
     var options: [String: String] = [:]
     for entry in entries {

@@ -1,4 +1,4 @@
-/// Features by name: renames, optional inputs, types and shapes.
+/// Edits of features: renames, optional inputs, types and shapes.
 struct FeatureEditArguments: ParsableArguments {
   @Option(
     help: .usual(
@@ -88,7 +88,7 @@ struct ArrayTypeArgument: ExpressibleByArgument {
   }
 }
 
-/// `NAME=3,100:500,100:`: a size or bounds for each axis; none for `NAME=fixed`.
+/// `NAME=3,100:500,100:`: a size or bounds for each axis; `NAME=fixed` has none.
 struct NamedBounds: ExpressibleByArgument {
   let name: String
   let bounds: [ShapeChoice.ClosedBounds]
@@ -117,7 +117,7 @@ struct NamedBounds: ExpressibleByArgument {
   }
 }
 
-/// Parts of the network.
+/// Edits of parts of the network.
 struct NetworkEditArguments: ParsableArguments {
   @Option(
     name: .customLong("add-output"),

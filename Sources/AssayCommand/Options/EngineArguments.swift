@@ -18,7 +18,7 @@ struct EngineArguments: ParsableArguments {
     }
   }
 
-  /// - Parameter file: the model that warnings about its values name.
+  /// - Parameter file: the model's file, for warnings about its values.
   func compileOptions(for file: String) throws -> CompileOptions {
     var options = CompileOptions()
     Console.warnOfValues(&options.hooks, file: file)
@@ -29,7 +29,7 @@ struct EngineArguments: ParsableArguments {
     return options
   }
 
-  /// How to predict.
+  /// The options of a prediction.
   func prediction(
     _ compile: CompileOptions, _ layout: ArrayLayout, _ images: ImageOptions?,
     _ compute: ComputePrecisionArguments? = nil
@@ -48,7 +48,7 @@ struct EngineArguments: ParsableArguments {
 
 extension ComputePrecision: ExpressibleByArgument {}
 
-/// The precision of what a network computes, as `convert` writes it into a program.
+/// The precision in which a network computes, as `convert` writes it into a program.
 struct ComputePrecisionArguments: ParsableArguments {
   @Option(
     name: .customLong("arithmetic"),

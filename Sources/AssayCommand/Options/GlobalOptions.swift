@@ -31,7 +31,7 @@ struct GlobalOptions: ParsableArguments {
     }
   }
 
-  /// - Parameter verbose: whether to say what is missing to confine the reader of HDF5 files.
+  /// - Parameter verbose: whether to report what prevents a sandbox for the reader of HDF5 files.
   func apply(verbose: Bool = false) {
     if let maxMemory { MemoryBudget.allow(maxMemory.bytes) } else { MemoryBudget.limitByInputs() }
     if let timeout { TimeBudget.allow(seconds: timeout) }

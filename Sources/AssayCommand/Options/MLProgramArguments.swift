@@ -1,4 +1,4 @@
-/// How a network is written as an ML Program.
+/// The options for writing a network as an ML Program.
 struct MLProgramArguments: ParsableArguments {
   @OptionGroup var kept: KeptInFloat32Arguments
 
@@ -16,12 +16,12 @@ struct MLProgramArguments: ParsableArguments {
 
   var isGiven: Bool { !kept.layers.isEmpty || hasFixedSizes || hasStates }
 
-  /// The model as a program, for the oldest system that can hold it.
+  /// The model as a program for the oldest system that can hold it.
   ///
   /// - Parameters:
-  ///   - inputs: layers whose values on these exceed half precision compute in single precision.
+  ///   - inputs: layers with values beyond half precision on these compute in single precision.
   ///   - forONNX: whether it will be written as ONNX, with channels first and the source's names.
-  ///   - predictor: how the model runs on them.
+  ///   - predictor: how the model runs on the inputs.
   func program(
     of model: Model, isSource: Bool, isHalf: Bool, target: SystemTarget?, inputs: [String],
     forONNX: Bool, _ predictor: Predictor.Options
@@ -47,7 +47,7 @@ struct MLProgramArguments: ParsableArguments {
     options.hasChannelsFirst = forONNX
     if forONNX, isSource, !hasFixedSizes {
       options.hasOpenBatch = true
-      // Where an operation depends on the number of items, a batch has one.
+      // If an operation depends on the batch size, the batch is fixed to one item.
       if let open = try? model.mlProgram(options), (try? open.onnx()) != nil { return open }
       options.hasOpenBatch = false
     }

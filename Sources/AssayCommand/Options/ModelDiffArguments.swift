@@ -3,7 +3,7 @@ struct ModelDiffArguments: ParsableArguments {
   @Flag(help: "Compare only the structure, and exit with 1 if anything differs.")
   var structure = false
 
-  /// - Parameter loop: processes several inputs.
+  /// - Parameter loop: processes the inputs if there are several.
   /// - Returns: the comparison, and the failures of several inputs.
   static func compare(
     _ first: Model, _ second: Model, inputs words: [String], _ options: ModelComparison.Options,

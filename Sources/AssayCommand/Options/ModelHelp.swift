@@ -1,4 +1,4 @@
-/// The help that all commands share about their model.
+/// The help about the model that all commands share.
 enum ModelHelp {
   static let model: ArgumentHelp = "The model: .mlmodel, .mlpackage, or a source network."
 
@@ -12,7 +12,7 @@ enum ModelHelp {
 }
 
 extension ArgumentHelp {
-  /// The help of an option that `-h` shows, too.
+  /// The help of an option that `-h` also shows.
   static func usual(_ text: String, _ valueName: String) -> ArgumentHelp {
     ArgumentHelp(text, valueName: valueName)
   }

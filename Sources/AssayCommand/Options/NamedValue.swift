@@ -83,8 +83,8 @@ struct NamedShape: ExpressibleByArgument {
   }
 }
 
-/// `R,G,B` or `FILE` for all features, or `NAME=` before it for one; the name of the file may contain
-/// further equals signs.
+/// `R,G,B` or `FILE` for all features, or `NAME=R,G,B` or `NAME=FILE` for one; the file's name may
+/// contain further equals signs.
 struct NamedMean: ExpressibleByArgument {
   let name: String?
   let value: Value

@@ -1,4 +1,4 @@
-/// How a program is written as ONNX.
+/// The options for writing a program as ONNX.
 struct ONNXArguments: ParsableArguments {
   @Option(
     help: .usual(
@@ -28,10 +28,10 @@ struct ONNXArguments: ParsableArguments {
     }
   }
 
-  /// The network as it is to be converted.
+  /// Prepares the network for the conversion.
   func prepare(_ model: inout Model) { if takesRawImages { model.recordPreprocessing() } }
 
-  /// - Parameter names: the names in the program of features that have others in the source.
+  /// - Parameter names: the program's names of features that have other names in the source.
   func model(of program: Model, names: [String: String]) throws -> ONNXModel {
     var options = ONNXOptions()
     options.opset = opset

@@ -6,7 +6,7 @@ struct ReportArguments: ParsableArguments {
       "FILE.html"), completion: .file(extensions: ["html"]))
   var report: String?
 
-  /// - Throws: a usage error if the option has no meaning.
+  /// - Throws: a usage error if the option was given.
   func refuse(with inputs: String) throws {
     try require(report == nil, .usage, "--report does not take \(inputs)")
   }

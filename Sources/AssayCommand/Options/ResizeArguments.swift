@@ -1,4 +1,4 @@
-/// How images are resized to the model's size. Missing options default to what the model records.
+/// How images are resized to the model's size; the model's recorded options are the defaults.
 struct ResizeArguments: ParsableArguments {
   @Option(
     help: .advanced(
@@ -25,7 +25,7 @@ struct ResizeArguments: ParsableArguments {
     return options
   }
 
-  /// The origin of the options, in words.
+  /// A description of where the options come from.
   func origin(for model: Model) -> String {
     let given = resize != nil || interpolation != nil || exif != nil
     let base =
@@ -43,7 +43,7 @@ extension Fitting: ExpressibleByArgument {}
 extension Interpolation: ExpressibleByArgument {}
 
 extension Shard: ExpressibleByArgument {
-  /// `2/4` is the second of four.
+  /// Parses `N/COUNT`: `2/4` is the second of four.
   package init?(argument: String) {
     let parts = argument.split(separator: "/", omittingEmptySubsequences: false)
     guard parts.count == 2, let number = Int(parts[0]), let count = Int(parts[1]) else {

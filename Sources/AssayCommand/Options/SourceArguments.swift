@@ -1,4 +1,4 @@
-/// How a source network is converted, in every command.
+/// The options of every command for converting source networks.
 struct SourceArguments {
   let names: NameArguments
   let images: ImageArguments
@@ -9,8 +9,8 @@ struct SourceArguments {
   var target: SystemTarget? { layers.target }
 }
 
-/// A command that takes source networks. It has the groups itself: the argument parser checks groups
-/// in groups, in a debug build, four times as often for each level.
+/// A command that takes source networks. It declares the groups itself, since in a debug build each
+/// level of nesting makes the argument parser check groups four times as often.
 protocol SourceCommand: ParsableCommand {
   var sourceNames: NameArguments { get }
   var sourceImages: ImageArguments { get }
@@ -57,7 +57,7 @@ struct NameArguments: ParsableArguments {
   var arrayTypes: [NamedValue<ArrayTypeArgument>] = []
 }
 
-/// Images as inputs and outputs, and what becomes of their pixels.
+/// Images as inputs and outputs, and the preprocessing of their pixels.
 struct ImageArguments: ParsableArguments {
   @Option(
     name: .customLong("image-input"), help: .usual("Make this input an image; repeatable.", "NAME"))
@@ -96,7 +96,7 @@ struct ImageArguments: ParsableArguments {
       "[NAME=]R,G,B"))
   var deviations: [NamedValue<NumberList>] = []
 
-  // The negative means of earlier versions.
+  // The negative means, as options of earlier versions.
 
   @Option(name: .customLong("red-bias"), parsing: .unconditionalSingleValue, help: .private)
   var redBiases: [NamedValue<Fraction>] = []
@@ -138,7 +138,7 @@ struct ClassArguments: ParsableArguments {
   var predictedProbabilitiesOutput: String?
 }
 
-/// What becomes of layers.
+/// The conversion of layers.
 struct LayerArguments: ParsableArguments {
   @Option(help: .usual("The oldest system to support, iOS11 to iOS26.", "SYSTEM"))
   var target: SystemTarget?
@@ -160,7 +160,7 @@ struct LayerArguments: ParsableArguments {
     completion: .file(extensions: ["py"]))
   var layerSources: [String] = []
 
-  /// The files, and those of the folders.
+  /// The given files, and the Python files in the given folders.
   var sourceFiles: [String] {
     get throws {
       try layerSources.flatMap { path in
@@ -205,7 +205,7 @@ struct LayerArguments: ParsableArguments {
   }
 }
 
-/// What describes the model.
+/// The model's metadata.
 struct MetadataArguments: ParsableArguments {
   @Option(
     name: .customLong("metadata"),

@@ -1,4 +1,4 @@
-/// How weights are stored in files.
+/// The format of weights in files.
 struct WeightArguments: ParsableArguments {
   @Option(
     name: .customLong("weight-files"),

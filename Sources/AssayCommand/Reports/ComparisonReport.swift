@@ -1,10 +1,10 @@
 extension Report {
-  /// What half precision does to the layers.
+  /// Adds the effect of half precision on the layers.
   mutating func add(_ study: HalfPrecisionStudy) {
     add("Half precision", "<pre>\(HalfPrecisionText(study: study).text())</pre>")
   }
 
-  /// What `diff` found: the verdicts, the errors along the network, and the images.
+  /// Adds the results of `diff`: the verdicts, the errors along the network, and the images.
   mutating func add(_ comparison: Comparison, diagnosis: Diagnosis?) throws {
     add(comparison.outputs)
     if let diagnosis {

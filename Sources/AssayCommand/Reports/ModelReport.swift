@@ -15,7 +15,7 @@ extension Report {
     }
   }
 
-  /// What each source layer became, and the converter's notes.
+  /// Adds the result of each source layer, and the converter's notes.
   mutating func add(_ plan: [PlanEntry], notes: [String], facts: [(label: String, text: String)]) {
     let table = HTML.table(
       ["source layer", "class", "became"],
@@ -72,7 +72,7 @@ extension Model {
 }
 
 extension ReportedLayer {
-  /// - Parameter values: whether the values of the weights are looked at.
+  /// - Parameter values: whether the values of the weights are read.
   init(_ layer: Inspection.Layer, values: Bool) {
     self.init(
       name: layer.name, type: layer.type, shape: InspectionText.shapeText(layer),

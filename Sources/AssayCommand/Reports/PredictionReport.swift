@@ -1,7 +1,7 @@
 extension Report {
-  /// The images that went in and came out, and the distribution of every other output.
+  /// Adds the input and output images, and the distribution of every other output.
   ///
-  /// - Parameter labels: of the classes, if the model is a classifier.
+  /// - Parameter labels: the class labels, if the model is a classifier.
   mutating func add(
     _ prediction: Prediction, inputs: [String: FeatureValue], labels: [String]?
   ) throws {
@@ -31,7 +31,7 @@ extension Report {
     if !rows.isEmpty { add("Outputs", rows.lines()) }
   }
 
-  /// The objects that were found, in the image and as a table.
+  /// Adds the detected objects, in the image and as a table.
   mutating func add(_ result: ImageDetection.Result) throws {
     try add("Boxes", images: [("objects found", result.drawn())])
     let rows = result.objects.map { object in
@@ -42,7 +42,7 @@ extension Report {
     add(HTML.table(["", "%", "x", "y", "width", "height"], rows, numbers: [1, 2, 3, 4, 5]))
   }
 
-  /// The five best of scores that have labels.
+  /// The five best of scores with labels.
   private static func bestClasses(of output: PredictedOutput, _ labels: [String]?) -> HTML? {
     let scores = output.value.elements
     guard output.isScores, let labels, labels.count == scores.count else { return nil }

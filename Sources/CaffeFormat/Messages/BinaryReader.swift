@@ -7,7 +7,7 @@ package struct BinaryReader {
   private let source: Bytes
   private var rest: Int
 
-  /// Memory per value, in addition to what it refers to.
+  /// The memory per value, in addition to the data it references.
   private static let valueByteCount = 192
 
   package init(_ source: Bytes) {
@@ -51,7 +51,7 @@ package struct BinaryReader {
     )
     try spend(Self.valueByteCount)
     var message = CaffeMessage(type)
-    // Unpacked numbers of a repeated field may come in any number of pieces.
+    // Unpacked numbers of a repeated field may be scattered over the message.
     var loose: [String: [UInt8]] = [:]
     var position = range.lowerBound
     while position < range.upperBound {
@@ -71,7 +71,7 @@ package struct BinaryReader {
           message.add(value, to: known.name, type: known)
         }
       } catch let error as ModelError {
-        // A fork may use the number for another message; the network itself must be complete.
+        // A fork may use the number for another message; the network itself must be intact.
         guard error.code == .malformed, type === MessageType.layer, field.number >= 100 else {
           throw error.inside(known.name)
         }
@@ -90,7 +90,7 @@ package struct BinaryReader {
     return message
   }
 
-  /// A field in wire format.
+  /// A field that the schema lacks, decoded by its wire type.
   private func unknown(_ bytes: UnsafeRawBufferPointer, _ field: ProtobufWire.Field) -> CaffeValue {
     switch field.wireType {
     case ProtobufWire.varint: .integer(Self.integer(bytes, field.value))

@@ -1,16 +1,16 @@
 /// One value of a field of a protobuf message.
 package enum CaffeValue: Sendable {
   case integer(Int)
-  /// Single or double precision; single precision keeps the 32 bits of the file.
+  /// A single- or double-precision number; single precision keeps the 32 bits of the file.
   case number(Double)
   case bool(Bool)
   case string(String)
   case bytes(Bytes)
-  /// A value of an enumeration; its number if the schema has no name for it, or any bare word in an
-  /// unknown field.
+  /// An enumeration value, with only its number if the schema has no name for it; or any bare word
+  /// in an unknown field.
   case symbol(String, Int?)
   case message(CaffeMessage)
-  /// Many values of a repeated field, little-endian, 4 or 8 bytes each, in place in the file.
+  /// Values of a repeated field, little-endian, 4 or 8 bytes each, in place in the file.
   case floats(Bytes)
   case doubles(Bytes)
 }
@@ -23,10 +23,10 @@ package struct TextPosition: Sendable, Equatable, CustomStringConvertible {
   package var description: String { "line \(line), column \(column)" }
 }
 
-/// A protobuf message with fields by name, in file order. Unknown fields are kept among the others.
+/// A protobuf message with fields by name, in file order, including unknown fields.
 package struct CaffeMessage: Sendable {
   package struct Field: Sendable {
-    /// For an unknown field of a binary message, `#` and its number.
+    /// The name; for an unknown field of a binary message, `#` and its number.
     package var name: String
     /// Nil if the schema lacks the field.
     package var type: FieldType?
@@ -85,7 +85,7 @@ package struct CaffeMessage: Sendable {
     for index in first..<fields.count { indices[fields[index].name] = index }
   }
 
-  /// The values of a field, or only the schema's default.
+  /// The values of a field; if it is missing, the schema's default.
   package func values(_ name: String) -> [CaffeValue] {
     if let field = self[name] { return field.values }
     guard let type = type?[name], !type.isRepeated, let standard = type.standard else { return [] }
@@ -168,7 +168,7 @@ extension CaffeValue {
     }
   }
 
-  /// The value as in a text, on one line and truncated if long.
+  /// The value in text format, on one line and truncated if long.
   package var text: String {
     switch self {
     case .integer(let value): "\(value)"
@@ -201,8 +201,7 @@ extension CaffeMessage {
 }
 
 extension CaffeMessage {
-  /// The message in a field; if it is missing, an empty one of the field's type, with the schema's
-  /// defaults.
+  /// The message in a field, or an empty one of the field's type, with the schema's defaults.
   package func messageOrDefaults(_ field: String) -> CaffeMessage {
     if let message = message(field) { return message }
     if case .message(let inner)? = type?[field]?.kind { return CaffeMessage(inner) }

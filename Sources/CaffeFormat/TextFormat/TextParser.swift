@@ -30,7 +30,7 @@ struct TextParser {
     return message
   }
 
-  /// Fields up to the closing bracket or the end.
+  /// Parses fields up to the closing bracket or the end.
   private mutating func fields(
     _ type: MessageType?, until closing: (symbol: Character, start: TextPosition)?, path: String,
     depth: Int
@@ -165,7 +165,7 @@ struct TextParser {
 
   // MARK: Scalars
 
-  /// A value of an unknown field.
+  /// Parses a value of an unknown field.
   private mutating func unknown() throws -> CaffeValue {
     if case .string = scanner.next {
       return .string(String(decoding: try strings(), as: UTF8.self))
@@ -247,7 +247,7 @@ struct TextParser {
     }
   }
 
-  /// One string, or several adjacent ones.
+  /// Parses one string, or several adjacent ones.
   private mutating func strings() throws -> [UInt8] {
     var bytes: [UInt8] = []
     while case .string(let part) = scanner.next {
@@ -257,7 +257,7 @@ struct TextParser {
     return bytes
   }
 
-  /// Decimal, hexadecimal with `0x`, octal with `0`.
+  /// Parses an integer: decimal, hexadecimal with `0x`, or octal with `0`.
   private static func integer(_ text: String, isNegative: Bool) -> Int? {
     let sign = isNegative ? "-" : ""
     let lowercase = text.lowercased()
@@ -268,7 +268,7 @@ struct TextParser {
     return Int(sign + text)
   }
 
-  /// A number with a decimal point or an exponent.
+  /// Parses a number with a decimal point or an exponent.
   private static func fraction(_ text: String) -> Double? {
     text.contains { ".eE".contains($0) } ? number(text) : nil
   }

@@ -100,8 +100,8 @@ struct TextScanner {
     return String(decoding: text[start..<index], as: UTF8.self)
   }
 
-  /// Digits, decimal point and exponent with its sign; a suffix `f` and hexadecimal digits count as
-  /// letters.
+  /// Scans digits, a decimal point and an exponent with its sign; a suffix `f` and hexadecimal
+  /// digits count as letters.
   private mutating func number() -> Token {
     let start = index
     let isHexadecimal =
@@ -137,7 +137,7 @@ struct TextScanner {
     throw error("a string does not end", at: start)
   }
 
-  /// An escape sequence after its backslash.
+  /// Decodes an escape sequence after its backslash.
   private mutating func escape(_ bytes: inout [UInt8]) throws {
     let start = TextPosition(line: line, column: index - lineStart)
     guard index < text.count else { throw error("a string does not end", at: start) }

@@ -1,6 +1,6 @@
 import ImportSupport
 
-/// A type of layer.
+/// A type of Caffe layer, with its conversion.
 struct CaffeLayerType: Sendable {
   let source: SourceLayer
   let inputAxes: @Sendable (_ layer: LayerCall, _ bottom: Int, _ shape: [Int]) -> [Int]?
@@ -14,7 +14,7 @@ struct CaffeLayerType: Sendable {
     convert = Converter.convert
   }
 
-  /// Nil for a function that Caffe has not.
+  /// Nil for a function that Caffe lacks.
   init?(_ formula: ActivationFormula) {
     guard let source = formula.caffe else { return nil }
     self.source = source

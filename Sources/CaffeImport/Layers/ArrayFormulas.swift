@@ -12,7 +12,7 @@ extension CaffeWriter {
     return add(name, LoadConstantND().with(\.shape, shape).with(\.data, Weights(values)), [])
   }
 
-  /// Elements `range` along axis `axis` of a blob with `rank` axes.
+  /// The elements `range` along `axis` of a blob with `rank` axes.
   mutating func arraySlice(
     _ blob: String, rank: Int, axis: Int, _ range: Range<Int>, _ name: String
   ) -> String {

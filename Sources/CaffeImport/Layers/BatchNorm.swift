@@ -34,7 +34,7 @@ enum BatchNorm: SingleInputConverter {
     } else {
       try norm.useStatistics(of: input, layer, field: "batch_norm_param.use_global_stats")
     }
-    // NVIDIA's and Intel's layers include what BVLC leaves to a Scale layer.
+    // NVIDIA's and Intel's layers include the scale and shift that BVLC leaves to a Scale layer.
     let isScaled =
       try parameters.bool("scale_bias", default: false) || parameters.has("scale_filler")
     if isScaled || layer.blobs.count > 3 {

@@ -1,7 +1,7 @@
 import CoreMLModel
 import ImportSupport
 
-/// Items of the first bottom in the order given by the second
+/// Items of the first bottom, at the indices in the second
 enum BatchReindex: CaffeLayerConverter {
   static let source = SourceLayer("BatchReindex", becomes: "gather", version: 4)
 

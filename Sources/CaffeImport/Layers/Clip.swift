@@ -63,7 +63,7 @@ enum Threshold: SingleInputConverter, ElementwiseConverter {
 extension CaffeWriter {
   /// x > 0 ? 1 : 0
   ///
-  /// Differences of single-precision numbers of ordinary size are at least 1e-38.
+  /// Differences of normal single-precision numbers are at least 1e-38.
   mutating func step(
     _ blob: String, atZero: Float = 0, _ name: String, to output: String? = nil
   ) -> String {

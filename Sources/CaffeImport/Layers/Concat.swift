@@ -4,7 +4,7 @@ import ImportSupport
 import TensorCore
 
 extension CaffeWriter {
-  /// The tensors concatenated along one of Caffe's axes, in the layout of the first.
+  /// The tensors concatenated along one of Caffe's axes, with the axis layout of the first.
   mutating func joined(
     _ tensors: [CaffeTensor], axis: Int, _ layer: LayerCall, output: String?
   ) throws -> CaffeTensor {
@@ -15,7 +15,7 @@ extension CaffeWriter {
     if tensors.allSatisfy({ $0.constant != nil }), shape.count <= 3 || shape[0] == 1 {
       return try joinedConstants(tensors, axis, shape, layer, output)
     }
-    // Core ML concatenates along the sequence and the channels.
+    // Core ML concatenates along the sequence and channel axes.
     let own = first.axes
     if position == Placement.batch, !first.axes.contains(Placement.sequence),
       tensors.allSatisfy({ $0.shape[axis] == 1 })
@@ -50,7 +50,7 @@ extension CaffeWriter {
     return constant(FloatValues(values).shaped(shape), layer.name, output: output)
   }
 
-  /// A constant in Caffe's shape, with up to three axes longer than 1.
+  /// A constant with Caffe's shape, of which up to three axes may be longer than 1.
   mutating func constant(
     _ values: FloatValues, _ name: String, output: String? = nil
   ) -> CaffeTensor {
@@ -79,7 +79,7 @@ extension CaffeWriter {
     return result
   }
 
-  /// Elements `range` along one of Caffe's axes.
+  /// The elements `range` along one of Caffe's axes.
   mutating func sliced(
     _ tensor: CaffeTensor, axis: Int, _ range: Range<Int>, _ name: String, output: String? = nil
   ) -> CaffeTensor {
@@ -134,7 +134,7 @@ enum ConcatLayer: CaffeLayerConverter {
 }
 
 extension LayerCall {
-  /// The axis of Concat and Slice, which earlier versions named differently.
+  /// The axis of Concat and Slice, which had other field names in earlier versions.
   fileprivate func joinedAxis(_ settings: String, legacy: String = "axis") throws -> Int {
     let parameters = self.parameters(settings)
     let field = parameters.has(legacy) ? legacy : "axis"

@@ -70,8 +70,8 @@ extension ConvolutionSettings {
     return image.with(network.add(name, convolution, [image.blob], to: top), shape: shape)
   }
 
-  /// Each output step along the depth sees some planes of the input. They become the channels of
-  /// one convolution, and the steps its items.
+  /// Each output plane depends on some planes of the input. They become the channels of one
+  /// convolution, and the output planes its batch items.
   fileprivate func volume(
     _ input: CaffeTensor, _ name: String, to top: String, _ network: inout CaffeWriter
   ) throws -> CaffeTensor {
@@ -86,7 +86,7 @@ extension ConvolutionSettings {
     try layer.require(
       input.shape[..<channelAxis].allSatisfy({ $0 == 1 }),
       unsupported: "a kernel of three axes on a batch of several items, \(input.shapeText)")
-    // Planes as channels, with the channels of each plane adjacent.
+    // The planes are stacked as channels, with the channels of each plane adjacent.
     let tensor = network.five(input, for: layer.name)
     let source = network.placed(
       CaffeTensor(
@@ -133,12 +133,12 @@ extension ConvolutionSettings {
 }
 
 extension CaffeTensor {
-  /// Places for axes of length 1 before those of an item that uses all but the batch.
+  /// The Core ML axes of leading axes of length 1, if an item uses all axes but the batch.
   static func leadingAxes(_ count: Int) -> [Int] { Array([Placement.batch].prefix(count)) }
 }
 
 extension CaffeWriter {
-  /// A constant `[C, H, W]` with one value.
+  /// A constant `[C, H, W]` filled with one value.
   mutating func constant(_ shape: [Int], value: Float, _ name: String) throws -> String {
     let count = try computedCount(shape, limit: Limits.computedElements)
     return constant(shape, FloatValues([Float](repeating: value, count: count)), name)

@@ -5,7 +5,7 @@ import TensorCore
 /// Settings shared by convolutions: Caffe's `ConvolutionParameter` for a given bottom.
 struct ConvolutionSettings: Sendable {
   let layer: LayerCall
-  /// Caffe's axis of the channels; axes before it count items, axes after it are spatial.
+  /// Caffe's channel axis; axes before it are batch axes, axes after it are spatial.
   let channelAxis: Int
   let channels: Int
   let outputs: Int
@@ -21,7 +21,7 @@ struct ConvolutionSettings: Sendable {
 
   enum Kind {
     case plain
-    /// One group per channel, unless the layer sets their number.
+    /// One group per channel, unless the layer sets the number of groups.
     case depthwise
     /// One output channel per element of a channel's windows.
     case unfolding
@@ -51,7 +51,7 @@ struct ConvolutionSettings: Sendable {
     kernel = try sizes("kernel_size", "kernel", default: nil, atLeast: 1)
     stride = try sizes("stride", "stride", default: 1, atLeast: 1)
     padding = try sizes("pad", "pad", default: 0, atLeast: 0)
-    // DeepLab introduced dilation before BVLC, under another name.
+    // DeepLab introduced dilation before BVLC, under a different name.
     let gaps = parameters.has("hole") || parameters.has("hole_h") ? "hole" : "dilation"
     dilation = try sizes(gaps, gaps, default: 1, atLeast: 1)
     if kind == .unfolding {
@@ -79,14 +79,14 @@ struct ConvolutionSettings: Sendable {
     }
   }
 
-  /// The kernel in Caffe's order.
+  /// The kernel in Caffe's axis order.
   func weights(isDeconvolution: Bool) throws -> FloatValues {
     let shape =
       (isDeconvolution ? [channels, outputs / groups] : [outputs, channels / groups]) + kernel
     return try layer.weight(0, "weight", shape: shape)
   }
 
-  /// The same weights for a convolution without groups: zeros for channels outside a group.
+  /// The weights for a convolution without groups: zeros for channels outside a group.
   func denseWeights() throws -> FloatValues {
     let weights = try weights(isDeconvolution: false)
     if groups == 1 { return weights }
@@ -107,7 +107,7 @@ struct ConvolutionSettings: Sendable {
     hasBias ? Weights(try layer.weight(1, "bias", shape: [outputs])) : nil
   }
 
-  /// Caffe's shape of the output.
+  /// The output's shape in Caffe.
   func outputShape(_ input: CaffeTensor, isDeconvolution: Bool) throws -> [Int] {
     let extents = try extents
     var shape = input.shape
@@ -130,7 +130,7 @@ struct ConvolutionSettings: Sendable {
     return shape
   }
 
-  /// The bottom with its channels in C and the spatial axes in W, or H and W.
+  /// The bottom with its channels on C and its spatial axes on W, or H and W.
   func placed(_ input: CaffeTensor, _ network: inout CaffeWriter) throws -> CaffeTensor {
     let extents = dimensions == 1 ? [Placement.width] : [Placement.height, Placement.width]
     if input.rank == 5, dimensions == 2,
@@ -149,7 +149,7 @@ struct ConvolutionSettings: Sendable {
     return placed
   }
 
-  /// A Core ML convolution over H and W, whatever axes come before.
+  /// A Core ML convolution over H and W, whatever axes precede them.
   func convolution(
     kernel: [Int], stride: [Int], padding: [Int], dilation: [Int]
   ) -> CoreMLModel.Convolution {

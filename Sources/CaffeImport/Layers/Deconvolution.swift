@@ -33,8 +33,7 @@ enum Deconvolution: SingleInputConverter {
 }
 
 extension ConvolutionSettings {
-  /// A deconvolution's kernel with zeros in its gaps, because Core ML does not support dilation
-  /// here.
+  /// The kernel with zeros in its gaps, because Core ML's deconvolution does not support dilation.
   fileprivate func spreadWeights() throws -> FloatValues {
     let weights = try weights(isDeconvolution: true)
     if dilation.allSatisfy({ $0 == 1 }) { return weights }

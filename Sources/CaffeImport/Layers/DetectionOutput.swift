@@ -2,7 +2,7 @@ import CoreMLModel
 import ImportSupport
 import TensorCore
 
-/// SSD's boxes: decodes them, suppresses overlaps within each class, and keeps the best of all
+/// SSD's boxes: decodes them, suppresses overlaps within each class, and keeps the best
 ///
 /// Rows of image, class, score, xmin, ymin, xmax, ymax as fractions of the image, in Caffe's order:
 /// by class, then by score. There are always `keep_top_k` rows; those after the last box are 0, −1,
@@ -62,9 +62,9 @@ private struct DetectionSettings {
   let layer: LayerCall
   let boxes: Int
   let classes: Int
-  /// Boxes per prior: one for all classes, or one for each.
+  /// The number of boxes per prior: one for all classes, or one per class.
   let locations: Int
-  /// Classes without the background.
+  /// The classes without the background.
   let labels: [Int]
   let code: Code
   let isVarianceInTarget: Bool
@@ -108,7 +108,7 @@ private struct DetectionSettings {
     rowCount = keep > 0 ? min(keep, all) : all
   }
 
-  /// `[locations, boxes, 4]`: center x, center y, width, height.
+  /// The decoded boxes, `[locations, boxes, 4]`: center x, center y, width, height.
   func decoded(
     _ locationsBottom: CaffeTensor, _ priors: [Float], _ network: inout CaffeWriter
   ) throws -> String {
@@ -158,7 +158,7 @@ private struct DetectionSettings {
     return network.arrayJoined([centers, extents], axis: 2, layer.part("boxes"))
   }
 
-  /// `[labels, boxes]`
+  /// The scores, `[labels, boxes]`.
   func scores(_ bottom: CaffeTensor, _ network: inout CaffeWriter) throws -> String {
     let ordered = try network.inOrder(bottom, layer)
     let rows = network.reshapedArray(ordered, [boxes, classes], layer.part("confidences"))
@@ -225,7 +225,7 @@ private struct DetectionSettings {
       outputs: ["boxes", "scores", "places", "count"].map { layer.part("kept_" + $0) })
   }
 
-  /// `[rowCount, 7]`
+  /// The layer's rows, `[rowCount, 7]`.
   func rows(_ kept: [String], _ network: inout CaffeWriter) -> String {
     let all = labels.count * keptOfClass
     let scores = network.reshapedArray(kept[1], [all], layer.part("all_scores"))
@@ -245,7 +245,7 @@ private struct DetectionSettings {
       let isBest = network.add(layer.part("is_best"), GreaterEqual(), [counted, least])
       mask = network.arrayProduct(mask, isBest, layer.part("is_kept"))
     }
-    // Valid rows come first and keep their order.
+    // Valid rows come first, in their original order.
     let order = network.arrayConstant([all], (0..<all).map(Float.init), layer.part("order"))
     let late = network.affine(mask, -Float(all), Float(all), layer.part("late"))
     let keys = network.arraySum(order, late, layer.part("keys"))
@@ -283,7 +283,7 @@ private struct DetectionSettings {
 }
 
 extension CaffeWriter {
-  /// A blob with the elements in Caffe's row-major order.
+  /// A blob with the tensor's elements in Caffe's row-major order.
   fileprivate mutating func inOrder(_ tensor: CaffeTensor, _ layer: LayerCall) throws -> String {
     let input = five(tensor, for: layer.name)
     if input.isInOrder { return input.blob }

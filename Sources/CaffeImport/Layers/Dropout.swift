@@ -1,20 +1,20 @@
 import CoreMLModel
 import ImportSupport
 
-/// x, or (1 − dropout_ratio) · x if training does not scale what it keeps: `scale_train: false` of
-/// caffe-fast-rcnn, as in synopsys-caffe's `dropout_layer.cpp`
+/// x, or (1 − dropout_ratio) · x if training does not scale the kept values: `scale_train: false`
+/// of caffe-fast-rcnn, as in synopsys-caffe's `dropout_layer.cpp`
 enum Dropout: SingleInputConverter {
   static let source = SourceLayer(
     "Dropout", becomes: "nothing; activation linear if `scale_train` is false",
     options: "`dropout_ratio`, `scale_train`; `sample_weights_test` becomes the mean of its samples"
   )
 
-  /// Whether the layer changes what it gets.
+  /// Whether the layer changes its input.
   static func scales(_ layer: LayerCall) -> Bool {
     (try? layer.parameters("dropout_param").bool("scale_train", default: true)) != true
   }
 
-  /// A note if the layer drops elements at random in tests, too, as Bayesian SegNet does.
+  /// A note if the layer also drops random elements in the test phase, as in Bayesian SegNet.
   static func note(_ layer: LayerCall) throws -> String? {
     guard try layer.parameters("dropout_param").bool("sample_weights_test", default: false) else {
       return nil

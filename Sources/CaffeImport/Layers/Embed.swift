@@ -51,7 +51,7 @@ enum Embed: SingleInputConverter, ElementwiseConverter {
 }
 
 extension CaffeTensor {
-  /// The axes plus one for C; an axis of length 1 in C moves elsewhere.
+  /// The axes with C appended; an axis of length 1 on C moves elsewhere.
   fileprivate var axesWithChannel: [Int]? {
     var result = axes
     if let index = result.firstIndex(of: Placement.channel) {

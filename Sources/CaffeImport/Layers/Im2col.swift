@@ -2,7 +2,7 @@ import CoreMLModel
 import ImportSupport
 import TensorCore
 
-/// The elements of every window as channels: C · kh · kw of them.
+/// The elements of every window as C · kh · kw channels.
 enum Im2col: SingleInputConverter {
   static let source = SourceLayer(
     "Im2col", becomes: "convolution with one group per channel and unit kernels",

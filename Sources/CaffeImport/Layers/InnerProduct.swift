@@ -42,8 +42,8 @@ enum InnerProductLayer: SingleInputConverter {
 }
 
 extension CaffeWriter {
-  /// The tensor with all axes from `axis` on merged into C; the axes before count items, and
-  /// several that are longer than 1 may have been merged.
+  /// The tensor with all axes from `axis` on merged into C. Axes before it are batch axes, which
+  /// are merged if more than one is longer than 1.
   mutating func vectors(
     _ tensor: CaffeTensor, from axis: Int, _ layer: LayerCall
   ) throws -> CaffeTensor {

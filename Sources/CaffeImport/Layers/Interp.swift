@@ -23,7 +23,7 @@ enum Interp: CaffeLayerConverter {
       extents.allSatisfy({ $0 > 0 }), "pad_beg",
       "the result of cropping \(input.shapeText) is empty")
     let size = try size(parameters, extents, layer.inputs.dropFirst().first)
-    // For a single row or column Caffe takes the first one, Core ML the middle.
+    // For a single row or column, Caffe uses the first one, Core ML the middle.
     let rest = zip(size, extents).map { $0 == 1 ? $1 - 1 : 0 }
     if begin + end + rest[0] + rest[1] > 0 {
       var crop = Crop()

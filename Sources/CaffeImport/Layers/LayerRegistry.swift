@@ -1,6 +1,6 @@
 import ImportSupport
 
-/// Every type of Caffe layer that Assay reads.
+/// Every type of Caffe layer that Assay can convert.
 enum CaffeLayerRegistry {
   static let types =
     converters.map { CaffeLayerType($0) } + ActivationFormula.all.compactMap { CaffeLayerType($0) }

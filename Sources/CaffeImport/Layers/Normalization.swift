@@ -30,7 +30,7 @@ enum LRNLayer: SingleInputConverter {
 }
 
 extension Float {
-  /// In some fields Core ML takes 0 as the default value; this value has the effect of 0.
+  /// The value, or the smallest normal number instead of 0, which Core ML reads as a missing field.
   var orSmallest: Float { self == 0 ? .leastNormalMagnitude : self }
 }
 
@@ -123,7 +123,7 @@ enum NormalizeLayer: SingleInputConverter {
 }
 
 extension CaffeWriter {
-  /// (N, C), (N, C, H) or (N, C, H, W), placed on the corresponding axes of Core ML.
+  /// An (N, C), (N, C, H) or (N, C, H, W) tensor on the corresponding axes of Core ML.
   fileprivate mutating func channelled(
     _ input: CaffeTensor, for layer: LayerCall
   ) throws -> CaffeTensor {

@@ -19,7 +19,7 @@ enum PReLU: SingleInputConverter {
 }
 
 extension CaffeWriter {
-  /// Moves Caffe's axis `axis` to Core ML's channels for `body`, which keeps shapes, and back
+  /// Moves Caffe's axis `axis` to Core ML's channel axis for `body`, which keeps shapes, and back
   /// afterward.
   mutating func withChannels(
     _ tensor: CaffeTensor, _ axis: Int, _ layer: LayerCall,

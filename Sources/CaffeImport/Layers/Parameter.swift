@@ -15,7 +15,7 @@ enum Parameter: CaffeLayerConverter {
       field: "parameter_param.shape")
     let values = try layer.weight(0, "parameter", shape: shape)
     var tensor = network.constant(values, layer.name, output: layer.tops[0])
-    // Known values are meant for SSD's constants; parameters can be large.
+    // Constants are tracked for SSD; parameters could be large.
     tensor.constant = nil
     return [tensor]
   }

@@ -10,7 +10,7 @@ extension CaffeTensor {
     return sizes
   }
 
-  /// Whether the blob's row-major order is Caffe's.
+  /// Whether the blob has Caffe's row-major order.
   var isInOrder: Bool {
     let positions = axes.indices.filter { shape[$0] != 1 }.map { axes[$0] }
     return zip(positions, positions.dropFirst()).allSatisfy { $0 < $1 }
@@ -34,12 +34,12 @@ extension CaffeTensor {
 }
 
 extension CaffeWriter {
-  /// The tensor as `[Seq, Batch, C, H, W]`, with its axes anywhere.
+  /// The tensor as `[Seq, Batch, C, H, W]`, with its axes in any order.
   mutating func five(_ tensor: CaffeTensor, for name: String) -> CaffeTensor {
     tensor.rank == 5 ? tensor : placed(tensor, for: name)
   }
 
-  /// The blob of the tensor with its axes in the given places.
+  /// The blob of the tensor with its axes on the given Core ML axes.
   mutating func blob(of tensor: CaffeTensor, axes: [Int], _ layer: LayerCall) -> String {
     placed(five(tensor, for: layer.name), axes: axes, for: layer.name).blob
   }
@@ -76,7 +76,7 @@ extension CaffeWriter {
     return placed(tensor, axes: axes.compactMap { $0 }, for: name)
   }
 
-  /// The same elements in Caffe's order with other sizes.
+  /// The same elements in Caffe's order, with another shape.
   ///
   /// - Parameter output: the blob's name if a layer is added.
   /// - Throws: `ModelError` if Core ML's blobs have too few axes.
@@ -95,7 +95,7 @@ extension CaffeWriter {
     let sizes = source.blobShape
     var target = CaffeTensor(source.blob, shape, axes: Self.orderedAxes(shape))
     target.readers = tensor.readers
-    // A batch larger than 1 stays in place if possible.
+    // A batch axis longer than 1 stays where it is if possible.
     if sizes[Placement.batch] != 1, let first = shape.first(where: { $0 != 1 }),
       sizes[Placement.batch] == first, sizes[Placement.sequence] == 1
     {
@@ -122,7 +122,7 @@ extension CaffeWriter {
     return target
   }
 
-  /// Places in ascending order, with the batch at 1 if possible.
+  /// Ascending Core ML axes, with the batch on axis 1 if possible.
   static func orderedAxes(_ shape: [Int]) -> [Int] {
     let standard = CaffeTensor.standardAxes(shape.count)
     guard let batch = standard.firstIndex(of: Placement.batch), shape[batch] != 1 else {
@@ -136,7 +136,7 @@ extension CaffeWriter {
     }
   }
 
-  /// Places with the first axis longer than 1 in the batch.
+  /// Core ML axes with the first axis longer than 1 on the batch axis.
   private static func batchAxes(_ shape: [Int]) -> [Int]? {
     switch shape.count {
     case 1: [1]
@@ -145,7 +145,7 @@ extension CaffeWriter {
     }
   }
 
-  /// The tensor copied to an output with the name of the layer's top.
+  /// A copy of the tensor, named after the layer's top.
   mutating func copied(_ tensor: CaffeTensor, _ layer: LayerCall) -> CaffeTensor {
     tensor.with(
       add(layer.name, Activation(.linear(alpha: 1, beta: 0)), [tensor.blob], to: layer.tops.first))
@@ -168,7 +168,7 @@ extension LayerCall {
     }
   }
 
-  /// A weight with `count` values along one axis; forks add others of length 1.
+  /// A weight with `count` values along one axis; in forks, it has further axes of length 1.
   func vector(_ index: Int, _ name: String, count: Int) throws -> FloatValues {
     let values = try weight(index, name, randomShape: [count])
     guard values.count == count, values.shape.filter({ $0 != 1 }).count <= 1 else {

@@ -1,16 +1,16 @@
 import CoreMLModel
 import TensorCore
 
-/// The position of the maximum in each window of a pooling layer, as ones and zeros: one plane per
-/// position in the window, stacked as channels. The first of equal maxima counts, as in Caffe.
+/// The argmax mask of a pooling layer, as ones and zeros: one plane per position in the window,
+/// stacked as channels. The first of equal maxima counts, as in Caffe.
 struct PoolingIndices: Sendable {
-  /// `[kh · kw · C, H, W]`, with the positions of a window before the channels.
+  /// The mask, `[kh · kw · C, H, W]`, with the positions in a window before the channels.
   let blob: String
   let kernel: [Int]
   /// The spatial sizes before pooling.
   let extents: [Int]
 
-  /// The maxima of non-overlapping windows, and their positions.
+  /// The maxima of non-overlapping windows, and their mask.
   static func convert(
     _ layer: LayerCall, _ image: CaffeTensor, _ windows: PoolingWindows,
     _ network: inout CaffeWriter
@@ -48,7 +48,7 @@ struct PoolingIndices: Sendable {
         let values = network.slice(
           rows, column..<whole[1], of: .width, stride: windows.kernel[1], name + "_columns")
         let difference = network.sum([values, negated], name + "_difference")
-        // 1 where the value is the maximum: the difference is never positive.
+        // 1 if the value is the maximum; the difference is never positive.
         var plane = network.step(difference, atZero: 1, name)
         if let earlier = taken {
           let free = network.affine(earlier, -1, 1, name + "_free")
@@ -67,7 +67,7 @@ struct PoolingIndices: Sendable {
     return [maxima, mask]
   }
 
-  /// Caffe's mask: y · width + x of each maximum.
+  /// Caffe's mask: the index y · width + x of each maximum.
   private static func indices(
     _ layer: LayerCall, _ planes: [String], _ windows: PoolingWindows, width: Int,
     _ network: inout CaffeWriter

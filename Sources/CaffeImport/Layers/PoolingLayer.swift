@@ -32,12 +32,12 @@ enum PoolingLayer: CaffeLayerConverter {
   }
 }
 
-/// The windows of a pooling layer over a bottom.
+/// The windows of a pooling layer over its bottom.
 struct PoolingWindows: Sendable {
   enum Method: String, Sendable {
     case max = "MAX"
     case average = "AVE"
-    /// Random choice in training.
+    /// A random choice in training.
     case stochastic = "STOCHASTIC"
   }
 

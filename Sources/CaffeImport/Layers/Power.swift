@@ -68,7 +68,7 @@ enum Log: SingleInputConverter, ElementwiseConverter {
 
 /// The settings of Exp and Log.
 private struct LogarithmicFormula {
-  /// Natural logarithm of the base.
+  /// The natural logarithm of the base.
   let logarithm: Double
   let scale: Double
   let shift: Double
@@ -85,7 +85,7 @@ private struct LogarithmicFormula {
 }
 
 extension CaffeWriter {
-  /// A tensor with the input's shape, filled with one number.
+  /// A tensor with the input's shape, filled with one value.
   fileprivate mutating func filled(
     _ input: CaffeTensor, _ value: Float, _ layer: LayerCall
   ) -> CaffeTensor {

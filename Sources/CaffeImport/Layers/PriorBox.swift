@@ -1,8 +1,7 @@
 import ImportSupport
 import TensorCore
 
-/// SSD's prior boxes and their variances: a constant, because it depends only on the sizes of the
-/// bottoms
+/// SSD's prior boxes and their variances: a constant, since it depends only on the bottoms' sizes
 enum PriorBox: CaffeLayerConverter {
   static let source = SourceLayer(
     "PriorBox", becomes: "loadConstant; nothing if only DetectionOutput reads it",
@@ -31,7 +30,7 @@ private struct PriorBoxSettings {
   let ratios: [Float]
   let clips: Bool
   let variances: [Float]
-  /// `[h, w]`
+  /// The image's `[h, w]`.
   let image: [Int]
   let step: [Float]?
   let offset: Float

@@ -5,9 +5,9 @@ import TensorCore
 protocol RecurrentConverter: CaffeLayerConverter {}
 
 extension RecurrentConverter {
-  /// Time and streams are Core ML's sequence and batch.
+  /// Caffe's time and stream axes are Core ML's sequence and batch.
   static func batchAxis(_ layer: LayerCall, _ batch: OmittedBatch) -> Int? {
-    // (T, N, …), but a static bottom, the third, is (N, …).
+    // Bottoms are (T, N, …), except the third, static one: (N, …).
     let isEach = layer.inputs.enumerated().allSatisfy { index, input in
       input.batch?.size == batch.size
         && (input.batch?.axis == 1 || index == 2 && input.batch?.axis == 0)
@@ -24,22 +24,22 @@ extension RecurrentConverter {
   }
 }
 
-/// The shared part of Caffe's recurrent layers: `cont[t, n]` is 0 where a sequence starts. Each
-/// step is unrolled, because Core ML's recurrent layers have no such input.
+/// The part shared by Caffe's recurrent layers: `cont[t, n]` is 0 where a sequence starts. Steps
+/// are unrolled, because Core ML's recurrent layers have no such input.
 struct Recurrence {
   let layer: LayerCall
   let units: Int
   let steps: Int
   let streams: Int
-  /// The number of sums: rows of the weights for the bottoms.
+  /// The number of sums: the rows of the input weights.
   let sums: Int
-  /// x (T, N, …), cont (T, N), x_static (N, …) or nil, and the initial states.
+  /// The bottoms: x (T, N, …), cont (T, N), x_static (N, …) or nil, and the initial states.
   let x: CaffeTensor
   let cont: CaffeTensor
   let fixed: CaffeTensor?
   let states: [CaffeTensor]
 
-  /// - Parameter stateCount: the number of states that `expose_hidden` shows.
+  /// - Parameter stateCount: the number of states that `expose_hidden` exposes.
   init(_ layer: LayerCall, stateCount: Int, gates: Int) throws {
     self.layer = layer
     let inputs = layer.inputs
@@ -72,15 +72,15 @@ struct Recurrence {
     self.states = Array(states)
   }
 
-  /// The index of the recurrent matrix among the layer's weights; the static bottom's comes before
-  /// it.
+  /// The index of the recurrent matrix among the layer's weights; that of the static bottom
+  /// precedes it.
   var matrix: Int { fixed == nil ? 2 : 3 }
 
   /// The layer's tops.
   ///
-  /// - Parameter compute: returns the result of a step and the new states, h first, from its sums
-  ///   W · x + b + R · h, the previous states, its flag and a name. States and flag are nil if the
-  ///   states are zeros.
+  /// - Parameter compute: returns a step's result and new states, h first, from the sums W · x + b
+  ///   + R · h, the previous states, the `cont` flag and a name. The states are empty and the flag
+  ///   is nil if the states are zeros.
   func tops(
     _ network: inout CaffeWriter,
     compute: (inout CaffeWriter, String, [String], String?, String) -> (String, [String])
@@ -110,7 +110,7 @@ struct Recurrence {
     return [sequence(results, &network)] + finalStates(states, &network)
   }
 
-  /// W · x + b for every step, plus the static bottom's part: a blob with `sums` channels for each
+  /// W · x + b for every step, plus the static bottom's part: one blob with `sums` channels per
   /// step.
   private func products(_ network: inout CaffeWriter) throws -> [String] {
     let inputs = try x.count(2..<x.shape.count)

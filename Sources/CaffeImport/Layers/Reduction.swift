@@ -40,7 +40,7 @@ enum Reduction: CaffeLayerConverter {
 }
 
 extension CaffeWriter {
-  /// The tensor with the axes from `first` on placed so that one reduction covers them.
+  /// The tensor with the axes from `first` on at Core ML axes that one reduction covers.
   fileprivate mutating func reducible(
     _ input: CaffeTensor, from first: Int, _ layer: LayerCall
   ) throws -> (CaffeTensor, Reduce.Axis, outer: Int) {
@@ -89,7 +89,7 @@ enum ArgMaxLayer: CaffeLayerConverter {
       return positions
     }
     guard input.shape.count >= 1 else { throw layer.error("its bottom is a scalar") }
-    // Over each whole item; the result is (N, 1 or 2, top_k, 1, …).
+    // The maximum is over each whole item; the result is (N, 1 or 2, top_k, 1, …).
     let total = try input.count(1..<input.shape.count)
     try parameters.require(count <= total, "top_k", "\(count) of \(total) elements")
     var shape = [Int](repeating: 1, count: max(3, input.shape.count))

@@ -2,7 +2,7 @@ import CoreMLModel
 import ImportSupport
 import TensorCore
 
-/// A layer whose regions belong to images of the batch.
+/// A layer with regions that refer to images of the batch.
 protocol RegionConverter: CaffeLayerConverter {}
 
 extension RegionConverter {
@@ -15,7 +15,7 @@ enum RegionPooling: RegionConverter {
     "ROIPooling", becomes: "custom layer ROIPooling, a built-in class",
     options: "`pooled_h`, `pooled_w`, `spatial_scale`", version: 4)
 
-  /// The types of layers that pool the regions of their second bottom.
+  /// The layer types that pool the regions in their second bottom.
   static let types: Set<String> = ["ROIPooling", "PSROIPooling", "ROIAlign"]
 
   static func convert(_ layer: LayerCall, _ network: inout CaffeWriter) throws -> [CaffeTensor] {
@@ -31,7 +31,7 @@ enum RegionPooling: RegionConverter {
   }
 }
 
-/// The mean of each window of each region, every window of other channels (R-FCN)
+/// The mean of each window of each region; each window reads other channels (R-FCN)
 enum PositionSensitivePooling: RegionConverter {
   static let source = SourceLayer(
     "PSROIPooling", becomes: "custom layer PSROIPooling, a built-in class",
@@ -55,9 +55,9 @@ enum PositionSensitivePooling: RegionConverter {
 }
 
 extension CaffeWriter {
-  /// Adds a pooling of the regions that are the second bottom.
+  /// Adds a pooling of the regions in the second bottom.
   ///
-  /// - Parameter item: C, H and W of each region's result.
+  /// - Parameter item: C, H and W of the result for one region.
   fileprivate mutating func addRegions(
     _ custom: Custom, _ layer: LayerCall, _ item: [Int]
   ) throws -> CaffeTensor {
@@ -78,7 +78,7 @@ extension CaffeWriter {
   }
 }
 
-/// The regions of a region proposal network, in C++
+/// The regions of a region proposal network, implemented in C++
 enum ProposalLayer: RegionConverter {
   static let source = SourceLayer(
     "Proposal", becomes: "custom layer Proposal, a built-in class",
@@ -102,7 +102,7 @@ enum ProposalLayer: RegionConverter {
   }
 }
 
-/// The region proposals of py-faster-rcnn; other layers in Python are code in another file
+/// The region proposals of py-faster-rcnn; the code of other Python layers is in another file
 enum PythonLayer: RegionConverter {
   static let source = SourceLayer(
     "Python",
@@ -131,7 +131,7 @@ enum PythonLayer: RegionConverter {
 }
 
 extension PythonLayer {
-  /// The error of a layer whose code is not known; nil for py-faster-rcnn's.
+  /// The error for a layer with unknown code; nil for py-faster-rcnn's proposal layer.
   static func refusal(of layer: LayerCall) -> ModelError? {
     let parameters = layer.parameters("python_param")
     let module = (try? parameters.string("module")) ?? ""
@@ -145,7 +145,7 @@ extension PythonLayer {
   }
 }
 
-/// The settings of region proposals, with py-faster-rcnn's values.
+/// The settings of region proposals; the defaults are py-faster-rcnn's.
 private struct RegionSettings {
   var stride = 16
   var base = 16
@@ -191,7 +191,7 @@ private struct RegionSettings {
   }
 }
 
-/// The text that a Python layer gets: YAML with numbers and lists of numbers.
+/// The settings of a Python layer: YAML with numbers and lists of numbers.
 private enum PythonSettings {
   /// - Throws: `.unsupported` if it is another kind of text.
   static func parse(_ text: String, _ layer: LayerCall) throws -> [(String, [Double])] {

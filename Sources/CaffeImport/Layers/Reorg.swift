@@ -2,8 +2,8 @@ import CoreMLModel
 import ImportSupport
 import TensorCore
 
-/// Moves blocks of pixels into channels like Darknet's reorg, which reads the numbers as an image
-/// with `stride` times the height and width and stride² times fewer channels
+/// Moves blocks of pixels into channels like Darknet's reorg, which reads the values as an image
+/// with `stride` times the height and width and 1/stride² of the channels
 enum Reorg: SingleInputConverter {
   static let source = SourceLayer(
     "Reorg", becomes: "reshape, reorganizeData, reshape", options: "`stride`, `reverse`")

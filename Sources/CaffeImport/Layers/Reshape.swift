@@ -3,7 +3,7 @@ import Formulas
 import ImportSupport
 import TensorCore
 
-/// The same elements with other sizes
+/// The same elements with another shape
 enum ReshapeLayer: SingleInputConverter {
   static let source = SourceLayer(
     "Reshape",
@@ -29,7 +29,7 @@ enum ReshapeLayer: SingleInputConverter {
     let parameters = layer.parameters("reshape_param")
     let rank = shape.count
     let first = try parameters.int("axis", default: 0)
-    // The axis may be the position after the last.
+    // The axis may be one past the last.
     let start = first >= 0 ? first : rank + first + 1
     let count = try parameters.int("num_axes", default: -1, atLeast: -1)
     let end = count == -1 ? rank : start + count
@@ -50,7 +50,7 @@ enum ReshapeLayer: SingleInputConverter {
         sizes.append(dim)
         continue
       }
-      // 0 copies the size of the axis at the same position.
+      // 0 copies the size of the axis at the same index.
       try parameters.require(
         range.lowerBound + index < shape.count, "dim",
         "0 copies axis \(range.lowerBound + index), which its bottom \(shape) lacks")
@@ -108,7 +108,7 @@ enum FlattenLayer: SingleInputConverter {
   }
 }
 
-/// The axes in another order (SSD)
+/// A permutation of the axes (SSD)
 enum PermuteLayer: CaffeLayerConverter {
   static let source = SourceLayer(
     "Permute", becomes: "permute; transpose if a batch larger than 1 moves", options: "`order`")
@@ -121,7 +121,7 @@ enum PermuteLayer: CaffeLayerConverter {
     let parameters = layer.parameters("permute_param")
     var order = try parameters.ints("order", atLeast: 0)
     let rank = layer.input.shape.count
-    // Axes that are not listed follow in their order.
+    // Axes that are not listed follow in ascending order.
     order += (0..<rank).filter { !order.contains($0) }
     try parameters.require(
       order.sorted() == Array(0..<rank), "order",
@@ -138,7 +138,7 @@ enum PermuteLayer: CaffeLayerConverter {
     permuted.axes = order.map { input.axes[$0] }
     permuted.constant = nil
     var target = CaffeTensor.standardAxes(rank)
-    // The batch stays free of axes longer than 1, and an axis in the sequence may stay there.
+    // The batch axis gets no axis longer than 1; an axis on the sequence axis may stay there.
     if let batch = target.firstIndex(of: Placement.batch), permuted.shape[batch] != 1,
       permuted.axes[batch] != Placement.batch
     {

@@ -3,7 +3,7 @@ import Formulas
 import ImportSupport
 import TensorCore
 
-/// x · scale + bias, both broadcast from some of the axes
+/// x · scale + bias, both broadcast along the other axes
 enum ScaleLayer: CaffeLayerConverter {
   static let source = SourceLayer(
     "Scale",
@@ -42,7 +42,7 @@ enum ScaleLayer: CaffeLayerConverter {
   }
 }
 
-/// x + bias, broadcast from some of the axes
+/// x + bias, broadcast along the other axes
 enum BiasLayer: CaffeLayerConverter {
   static let source = SourceLayer(
     "Bias", becomes: "bias; with two bottoms add", options: "`axis`, `num_axes`; one or two bottoms"
@@ -70,7 +70,7 @@ enum BiasLayer: CaffeLayerConverter {
   }
 }
 
-/// The axes along which a weight or a second bottom varies; it is broadcast along the others.
+/// The axes along which a weight or a second bottom varies; it is broadcast along all others.
 struct BroadcastAxes: Sendable {
   let range: Range<Int>
   let shape: [Int]
@@ -85,7 +85,7 @@ struct BroadcastAxes: Sendable {
     } else {
       count = try parameters.int("num_axes", atLeast: -1)
     }
-    // A scalar has no axis to start at.
+    // A scalar has no first axis.
     let isScalar = count == 0
     let first =
       isScalar
@@ -109,7 +109,7 @@ struct BroadcastAxes: Sendable {
     positions = [input.axes[axis]]
   }
 
-  /// The places of a second bottom that is an input, if the first one is an image.
+  /// The Core ML axes of a second bottom that is an input, if the first one is an image.
   static func inputAxes(_ parameters: CaffeParameters, bottom index: Int, shape: [Int]) -> [Int]? {
     guard index == 1, let axis = try? parameters.int("axis") else { return nil }
     let first = axis < 0 ? axis + 4 : axis
@@ -117,7 +117,7 @@ struct BroadcastAxes: Sendable {
     return Array(first + 1..<first + 1 + shape.count)
   }
 
-  /// The batch of the first bottom, if what is broadcast has the same or none.
+  /// The batch axis of the first bottom, if the broadcast operand has the same batch or none.
   static func batchAxis(_ layer: LayerCall, _ parameters: CaffeParameters) throws -> Int? {
     guard let batch = layer.input.batch else { return nil }
     let second = layer.inputs.dropFirst().first
@@ -179,8 +179,8 @@ extension CaffeWriter {
     return input.with(add(name, AddBroadcastable(), [input.blob, constant], to: output))
   }
 
-  /// The values in one of the shapes that Core ML broadcasts: `[1]`, `[C]`, `[1, H, W]`, `[C, H,
-  /// W]`. Nil if they vary along Seq or Batch.
+  /// The values in a shape that Core ML broadcasts: `[1]`, `[C]`, `[1, H, W]` or `[C, H, W]`. Nil
+  /// if they vary along Seq or Batch.
   private func broadcast(
     _ values: FloatValues, _ covered: BroadcastAxes, _ input: CaffeTensor
   ) throws -> (shape: [Int], values: FloatValues)? {
@@ -226,8 +226,8 @@ extension CaffeWriter {
     return add(name, constant, [])
   }
 
-  /// Makes the factors gamma and beta of the normalization that produced `input`; Caffe's layer has
-  /// none.
+  /// Folds the factors into gamma and beta of the normalization that produced `input`, since
+  /// Caffe's BatchNorm has neither.
   fileprivate mutating func joinBatchnorm(
     _ input: CaffeTensor, _ covered: BroadcastAxes, _ factors: FloatValues, _ bias: FloatValues?
   ) -> Bool {

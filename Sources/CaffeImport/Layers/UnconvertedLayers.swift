@@ -1,5 +1,5 @@
-/// Types of Caffe layers that Core ML's layers cannot express, with the reasons. On request, all
-/// become custom layers.
+/// Types of Caffe layers that Core ML's layers cannot express, with the reasons. On request, they
+/// all become custom layers.
 package enum UnconvertedLayers {
   package static let reasons: [(names: [String], reason: String)] =
     ([
@@ -15,7 +15,7 @@ package enum UnconvertedLayers {
       ["Argsort"]: "no public fork defines its fields",
     ] as KeyValuePairs).map { ($0, $1) }
 
-  /// The reason why the type is not converted; nil if it has none.
+  /// The reason why the type is not converted; nil for other types.
   static func reason(of type: String) -> String? {
     reasons.first { $0.names.contains(type) }?.reason
   }

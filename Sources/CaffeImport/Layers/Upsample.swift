@@ -2,7 +2,7 @@ import CoreMLModel
 import ImportSupport
 import TensorCore
 
-/// Repeats every element, or, with two bottoms, puts every element at the position of its window's
+/// Repeats every element, or, with two bottoms, moves every element to the position of its window's
 /// maximum
 enum UpsampleLayer: CaffeLayerConverter {
   static let source = SourceLayer(

@@ -1,16 +1,16 @@
 import CoreMLModel
 
-/// The final names of blobs. The newest version of a Caffe blob has the blob's name; an earlier one
-/// is `BLOB_<n><layer>`, where `layer` replaces it and `n` is that layer's index.
+/// The final names of blobs. The newest version of a Caffe blob keeps the blob's name; earlier ones
+/// become `BLOB_<n><layer>`, with the name and index `n` of the layer that replaces them.
 struct BlobNames {
   private var names: [String: String] = [:]
   private var inputs: Set<String> = []
-  /// The Core ML blob with the newest version of each Caffe blob.
+  /// The Core ML blob of the newest version of each Caffe blob.
   private var newest: [String: String] = [:]
 
   mutating func addInput(_ blob: String) { inputs.insert(blob) }
 
-  /// Records that a layer has produced a version of a Caffe blob, replacing the one in `replaced`.
+  /// Records that a layer has produced a new version of a Caffe blob, which replaces `replaced`.
   mutating func made(
     _ caffeBlob: String, _ blob: String, by layer: String, position: Int,
     replacing replaced: String?
@@ -24,7 +24,7 @@ struct BlobNames {
 
   /// The final names of all renamed blobs.
   ///
-  /// - Parameter layers: all layers of the network, whose other blobs keep their names.
+  /// - Parameter layers: all layers of the network; their other blobs keep their names.
   func renamings(_ layers: [NeuralNetworkLayer]) -> [String: String] {
     var taken = NamePool(Set(layers.flatMap(\.output)).union(inputs).subtracting(names.keys))
     let current = Set(newest.values)

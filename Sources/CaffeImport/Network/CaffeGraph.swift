@@ -1,16 +1,16 @@
 import ImportSupport
 import TensorCore
 
-/// The layers included in a state of the network, and the versions of blobs that each reads and
-/// writes. A layer whose top has the name of one of its bottoms works in place: it creates a new
-/// version of the blob, which later layers read.
+/// The layers included in a network state, and the blob versions that each reads and writes. A
+/// layer with a top named like one of its bottoms works in place: it creates a new version of the
+/// blob, which later layers read.
 struct CaffeGraph {
   struct Node {
     var layer: LayerCall
     var role: LayerRole
     /// Indices in `versions`, one per bottom.
     var inputs: [Int] = []
-    /// One per top.
+    /// Indices in `versions`, one per top.
     var outputs: [Int] = []
     /// Whether an output of the network depends on the layer.
     var isNeeded = false
@@ -19,11 +19,11 @@ struct CaffeGraph {
   struct Version {
     var blob: String
     var producer: Int
-    /// The number of layers that read it, with an output counting as one more.
+    /// The number of layers that read it, plus one if it is an output.
     var readers = 0
-    /// Types of the layers that read it.
+    /// The types of the layers that read it.
     var readerTypes: [String] = []
-    /// Whether a later layer produced another version of it.
+    /// Whether a later layer produced a newer version.
     var isReplaced = false
   }
 
@@ -61,7 +61,7 @@ struct CaffeGraph {
     findNeeded()
   }
 
-  /// The data layers of the other phase, if layers of this one read what nothing gives them.
+  /// The data layers of the other phase that provide blobs which layers of this phase lack.
   private static func sources(_ others: [LayerCall], missingIn layers: [LayerCall]) -> [LayerCall] {
     var given = Set(layers.flatMap(\.tops))
     let missing = Set(
@@ -89,7 +89,7 @@ struct CaffeGraph {
     if layer.name.isEmpty { layer.name = "layer\(index)" }
     try layer.require(
       !layer.type.isEmpty, "it has no type", field: "type", hint: "such as type: \"Convolution\"")
-    // The probabilities next to a loss are a softmax.
+    // The second top of the loss is a softmax of its bottom.
     if layer.type == "SoftmaxWithLoss", layer.tops.count == 2, let bottom = layer.bottoms.first {
       return [
         layer,
@@ -115,7 +115,7 @@ struct CaffeGraph {
           continue
         } else {
           problems.append(Self.unknown(bottom, of: layer, maker: makers[bottom]))
-          // One error per missing blob is enough.
+          // Report each missing blob only once.
           newest[bottom] = add(bottom, by: nodes.count)
           node.inputs.append(newest[bottom] ?? 0)
         }
@@ -168,8 +168,8 @@ struct CaffeGraph {
 
   // MARK: Outputs
 
-  /// Counts the readers of each version. Measuring layers are left out, so that their bottoms
-  /// become outputs; if a computing layer reads their top, they pass on their first bottom.
+  /// Counts the readers of each version. Measuring layers are ignored, so that their bottoms become
+  /// outputs; if a computing layer reads their top, they pass on their first bottom.
   private mutating func findOutputs() {
     var isTaken = [Bool](repeating: false, count: versions.count)
     for node in nodes where node.role != .measuring {
@@ -195,7 +195,7 @@ struct CaffeGraph {
     outputs.sort { versions[$0].blob < versions[$1].blob }
   }
 
-  /// The regions that layers pool: an app needs them to place the boxes that follow from each.
+  /// The regions that layers pool, which an app needs to locate the boxes derived from them.
   private func regionVersions() -> Set<Int> {
     let pooled = nodes.compactMap { node in
       RegionPooling.types.contains(node.layer.type) ? node.inputs.dropFirst().first : nil
@@ -221,7 +221,7 @@ struct CaffeGraph {
     }
   }
 
-  /// The layer that makes the version, and the index of its top.
+  /// The layer that produces the version, and the index of its top.
   func producer(of version: Int) -> (layer: LayerCall, top: Int) {
     let node = nodes[versions[version].producer]
     return (node.layer, node.outputs.firstIndex(of: version) ?? 0)

@@ -3,13 +3,13 @@ import ImportSupport
 /// The conversion of one type of Caffe layer. Each has a file in `Layers/` and a line in
 /// `CaffeLayerRegistry`.
 protocol CaffeLayerConverter: Sendable {
-  /// The type: BVLC Caffe's name first, then those of forks.
+  /// The layer type: its name in BVLC Caffe first, then those in forks.
   static var source: SourceLayer { get }
   /// The positions in `[Seq, Batch, C, H, W]` for the axes of a network input that is bottom `index`;
   /// nil for the standard places.
   static func inputAxes(_ layer: LayerCall, bottom index: Int, shape: [Int]) -> [Int]?
-  /// The axis of the tops' batch if the interface leaves out the batch of a bottom; nil if the
-  /// layer does not compute each item by itself, so that the model has to take the whole batch.
+  /// The batch axis of the tops if the interface omits the batch of a bottom; nil if the layer does
+  /// not compute each item separately, so that the model needs the whole batch.
   static func batchAxis(_ layer: LayerCall, _ batch: OmittedBatch) throws -> Int?
   /// Adds Core ML layers to the network.
   ///

@@ -32,7 +32,7 @@ struct CaffeParameters: Sendable {
     }
   }
 
-  /// - Parameter kind: the required kind of value, for the error if `read` returns nil.
+  /// - Parameter kind: a description of the required value, for the error if `read` returns nil.
   private func scalar<Value>(
     _ field: String, _ standard: Value?, _ kind: String, _ read: (CaffeValue) -> Value?
   ) throws -> Value {
@@ -46,7 +46,7 @@ struct CaffeParameters: Sendable {
     return result
   }
 
-  /// Every value of a repeated field.
+  /// All values of a repeated field.
   func ints(_ field: String, atLeast minimum: Int = Int(Int32.min)) throws -> [Int] {
     try (self[field]?.values ?? []).map { value in
       guard let number = value.integer, number >= minimum, number <= Limits.dimension else {
@@ -110,7 +110,7 @@ struct CaffeParameters: Sendable {
   ) throws -> [Int] {
     let name = name ?? field
     if has(name + "_h") || has(name + "_w") {
-      // A missing one of the two has its default.
+      // If only one of the two is set, the other has its default.
       return try [name + "_h", name + "_w"].map {
         has($0) ? try int($0, atLeast: minimum) : try int($0, default: standard, atLeast: minimum)
       }

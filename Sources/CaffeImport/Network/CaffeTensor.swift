@@ -2,31 +2,30 @@ import TensorCore
 
 /// A Caffe blob, and the Core ML blob that stores it.
 ///
-/// The Core ML blob has `rank` axes: 5 axes `[Seq, Batch, C, H, W]` for layers of specification 1
-/// to 3, or the Caffe blob's number of axes for later layers. Its axes without a Caffe axis have
-/// length 1.
+/// The Core ML blob has `rank` axes: `[Seq, Batch, C, H, W]` for layers of specification 1 to 3, or
+/// those of the Caffe blob for later layers. Axes that correspond to no Caffe axis have length 1.
 struct CaffeTensor: Sendable {
   /// The name in the Core ML network.
   var blob: String
-  /// Sizes along Caffe's axes, including the batch. A batch that the Core ML model's interface
-  /// leaves out counts as 1, whatever the file says.
+  /// Caffe's shape, including the batch. A batch axis that the model's interface omits counts as 1,
+  /// regardless of the file.
   var shape: [Int]
-  /// The axis of the Core ML blob for each of Caffe's axes.
+  /// The Core ML axis for each of Caffe's axes.
   var axes: [Int]
   /// The number of axes of the Core ML blob.
   var rank: Int
   /// The number of layers that read this version of the blob, plus one if it is an output.
   var readers = 1
-  /// The batch that the interface leaves out, if the tensor has one item of it.
+  /// The batch that the interface omits, if the tensor has one item of it.
   var batch: OmittedBatch?
-  /// Whether the shape is only the assumed one of a custom layer.
+  /// Whether the shape is the assumed one of a custom layer.
   var isShapeAssumed = false
   /// The values, if they do not depend on any input.
   var constant: FloatValues?
-  /// For a pooling layer's second top, the positions of the windows' maxima.
+  /// The argmax mask, for a pooling layer's second top.
   var maxima: PoolingIndices?
 
-  /// A blob `[Seq, Batch, C, H, W]`; by default with Caffe's axes in their standard places.
+  /// A blob `[Seq, Batch, C, H, W]`; by default with Caffe's axes on their standard Core ML axes.
   init(_ blob: String, _ shape: [Int], axes: [Int]? = nil) {
     self.blob = blob
     self.shape = shape
@@ -34,7 +33,7 @@ struct CaffeTensor: Sendable {
     rank = 5
   }
 
-  /// A blob with Caffe's axes.
+  /// A blob with exactly Caffe's axes.
   init(exact blob: String, _ shape: [Int]) {
     self.blob = blob
     self.shape = shape
@@ -42,8 +41,8 @@ struct CaffeTensor: Sendable {
     rank = shape.count
   }
 
-  /// The places of a Caffe blob's axes in `[Seq, Batch, C, H, W]`: one axis is C, two are Batch and
-  /// C, and more are the last ones.
+  /// The Core ML axes for a blob with `count` axes: one axis is C, two are Batch and C, and more
+  /// are the last ones of `[Seq, Batch, C, H, W]`.
   static func standardAxes(_ count: Int) -> [Int] {
     switch count {
     case 0: []
@@ -56,7 +55,7 @@ struct CaffeTensor: Sendable {
   /// Whether the blob has exactly Caffe's axes.
   var isExact: Bool { rank == shape.count && axes == Array(shape.indices) }
 
-  /// The index of a Caffe axis; negative ones count from the end, starting with −1.
+  /// The index of a Caffe axis; negative indices count from the end.
   func axis(_ index: Int, _ field: String, of layer: LayerCall) throws -> Int {
     try layer.require(
       index >= -shape.count && index < shape.count,
@@ -64,7 +63,7 @@ struct CaffeTensor: Sendable {
     return index < 0 ? index + shape.count : index
   }
 
-  /// The product of the sizes of some of Caffe's axes; by default all.
+  /// The product of the sizes of the given Caffe axes; by default all.
   func count(_ range: Range<Int>? = nil) throws -> Int {
     try checkedProduct(shape[range ?? 0..<shape.count], limit: Limits.tensorElements)
   }

@@ -5,25 +5,25 @@ import ImportSupport
 /// Collects the Core ML layers of the converted Caffe layers.
 struct CaffeWriter: LayerWriting {
   var writer: LayerWriter
-  /// Whether inputs have the batch that the file declares.
+  /// Whether inputs keep the batch size that the file declares.
   var keepsBatch = false
   /// Whether blobs have an item for each region of the image.
   var hasRegions = false
-  /// The blob that holds what each layer computes; see `ImportedNetwork`.
+  /// The blob with the result of each layer; see `ImportedNetwork`.
   private(set) var sourceBlobs: [String: String] = [:]
-  /// Keys that it has or had, by value.
+  /// The current and former keys in `sourceBlobs` of each blob.
   private var sourceTops: [String: [String]] = [:]
 
   init(onVisit: (@Sendable (String) -> Void)?) {
     writer = LayerWriter(onVisit: onVisit)
   }
 
-  /// Notes the blobs with a layer's results. A blob that only passes through it remains that of the
-  /// layer before; a Scale that a BatchNorm has taken in has the BatchNorm's.
+  /// Records the blobs with a layer's results. A blob that passes through still belongs to the
+  /// layer before; a Scale folded into a BatchNorm shares its blob.
   mutating func noteBlobs(of layer: LayerCall, _ outputs: [CaffeTensor]) {
     for (index, tensor) in outputs.enumerated() {
       let isBottom = layer.inputs.contains { $0.blob == tensor.blob }
-      // The blob of a pooling layer's positions has them as planes of zeros and ones.
+      // An argmax mask is stored as planes of zeros and ones, unlike Caffe's.
       if isBottom && layer.type != "Scale" || tensor.maxima != nil { continue }
       for other in sourceTops.removeValue(forKey: tensor.blob) ?? []
       where sourceBlobs[other] == tensor.blob { sourceBlobs[other] = nil }
@@ -45,11 +45,11 @@ struct CaffeWriter: LayerWriting {
     input.with(add(layer.name, parameters, [input.blob], to: layer.tops[0]), shape: shape)
   }
 
-  /// The tensor as `[Seq, Batch, C, H, W]` with Caffe's axes in the given places, by default the
-  /// standard ones. If data have to move, a permute layer moves them; layers of specification 4 do
-  /// so if the batch moves or the blob has its exact rank.
+  /// The tensor as `[Seq, Batch, C, H, W]` with Caffe's axes on the given Core ML axes, by default
+  /// the standard ones. If data has to move, a permute layer moves it, or layers of specification 4
+  /// if the batch moves or the blob has its exact rank.
   ///
-  /// - Parameter name: the layer that needs the tensor, after which added layers are named.
+  /// - Parameter name: the layer that needs the tensor; added layers are named after it.
   mutating func placed(
     _ tensor: CaffeTensor, axes target: [Int]? = nil, for name: String
   ) -> CaffeTensor {
@@ -60,7 +60,7 @@ struct CaffeWriter: LayerWriting {
     result.rank = 5
     guard tensor.rank == 5 else {
       result.blob = moved(tensor.blob, tensor.axes + target) {
-        // Caffe's axes in the order of their places, followed by the axes of length 1 between them.
+        // Caffe's axes by their Core ML axes; the missing axes of length 1 are inserted below.
         let order = tensor.axes.indices.sorted { target[$0] < target[$1] }
         let blob = $0.ordered($0.exact(tensor, for: name).blob, order, name)
         let missing = (0..<5).filter { !target.contains($0) }
@@ -71,7 +71,7 @@ struct CaffeWriter: LayerWriting {
       }
       return result
     }
-    // The place of an axis of length 1 makes no difference.
+    // Moving an axis of length 1 changes nothing.
     let long = tensor.axes.indices.filter { tensor.shape[$0] != 1 }
     let order = Placement.permutation(
       from: long.map { tensor.axes[$0] }, to: long.map { target[$0] })
@@ -87,7 +87,7 @@ struct CaffeWriter: LayerWriting {
     return result
   }
 
-  /// The tensor with Caffe's axes, which requires layers of specification 4.
+  /// The tensor with exactly Caffe's axes, which requires layers of specification 4.
   mutating func exact(_ tensor: CaffeTensor, for name: String) -> CaffeTensor {
     if tensor.isExact { return tensor }
     var result = tensor

@@ -3,10 +3,10 @@ import Formulas
 import ImportSupport
 import TensorCore
 
-/// A layer that becomes a custom layer because of a rule or because all layers may.
+/// A layer that becomes a custom layer because a rule says so or all layers may.
 struct CustomCaffeLayer {
   let layer: LayerCall
-  /// Nil if the layer is only allowed by `--custom-layers allow`.
+  /// The rule; nil if only `--custom-layers allow` permits the layer.
   let rule: CustomLayerRule?
 
   /// Fields about the layer's position in the network, not what it computes.
@@ -25,12 +25,12 @@ struct CustomCaffeLayer {
         + subject.suggestedRule)
   }
 
-  /// Whether the type is misspelled.
+  /// A question about a probably misspelled type.
   static func question(_ layer: LayerCall) -> String {
     UnsupportedLayers.question(layer.type, CaffeLayerRegistry.types.flatMap { $0.source.names })
   }
 
-  /// What a rule for the layer can use.
+  /// The refusal, with the values that a rule for the layer can use.
   static func refusal(of layer: LayerCall, _ error: ModelError) -> LayerRefusal {
     var refusal = LayerRefusal(error)
     refusal.configuration = object(layer.message)
@@ -78,7 +78,7 @@ struct CustomCaffeLayer {
       )
     }
     let result = try network.add(formula, name: layer.name, placed, to: layer.tops[0])
-    // Axes of length 1 go wherever there is room, the last ones first.
+    // Axes of length 1 go to free Core ML axes, the last ones first.
     let axes = try result.placement.filled([4, 3, 2, 1, 0]).orThrow(
       layer.unsupported("the formula's result has more than five axes"))
     var tensor = CaffeTensor(result.blob, result.placement.shape.map { $0 ?? 1 }, axes: axes)
@@ -100,7 +100,7 @@ struct CustomCaffeLayer {
   private static func json(_ value: CaffeValue) -> JSONValue {
     switch value {
     case .integer(let value): .int(value)
-    // The shortest decimal for the single-precision number.
+    // The shortest decimal that identifies the single-precision number.
     case .number(let value): .double(Double("\(Float(value))") ?? value)
     case .bool(let value): .bool(value)
     case .string(let value): .string(value)
@@ -116,7 +116,7 @@ struct CustomCaffeLayer {
     var result = JSONObject()
     for (name, value) in object.members {
       guard let inner = value.object else {
-        // One value of a repeated field, such as kernel_size.
+        // A single value of a repeated field, such as kernel_size.
         result[name] = value.array.flatMap { $0.count == 1 ? $0[0] : nil } ?? value
         continue
       }
@@ -129,7 +129,7 @@ struct CustomCaffeLayer {
 }
 
 extension CaffeTensor {
-  /// A tensor with Core ML's shape, keeping the places of this one's axes if they suffice.
+  /// A tensor with the given Core ML shape; keeps this tensor's axes if they suffice.
   fileprivate func with(_ blob: String, blobShape: [Int]) -> CaffeTensor {
     guard blobShape.count == 5 else { return CaffeTensor(exact: blob, blobShape) }
     var positions = axes

@@ -9,8 +9,8 @@ enum FeatureLayout {
     return String(tensor.axes.map { letters[$0] })
   }
 
-  /// The shape of an output: `(C)`, `(C, H, W)`, all five axes if the first ones matter, or that of
-  /// a blob of exact rank. Empty if a custom layer leaves it open.
+  /// The shape of an output: `(C)`, `(C, H, W)`, all five axes if Seq or Batch is longer than 1, or
+  /// the exact shape. Empty if a custom layer leaves it open.
   static func shape(_ tensor: CaffeTensor) -> [Int] {
     if tensor.isShapeAssumed { return [] }
     if tensor.rank != 5 { return tensor.shape.isEmpty ? [1] : tensor.shape }

@@ -7,14 +7,14 @@ struct CaffeInput: Sendable {
   var version: Int
   /// The shape of Caffe's blob, including the batch.
   var shape: [Int]
-  /// Places of Caffe's axes in `[Seq, Batch, C, H, W]`.
+  /// The axes of `[Seq, Batch, C, H, W]` for Caffe's axes.
   var axes: [Int]
-  /// The layer; its `transform_param` may specify preprocessing.
+  /// The layer that provides the input; its `transform_param` may specify preprocessing.
   var layer: LayerCall
-  /// Whether the interface has the whole batch.
+  /// Whether the interface takes the whole batch.
   var keepsBatch = false
 
-  /// The shape that layers see; the interface has one item of a batch unless it keeps the batch.
+  /// The shape that layers see, with one item of a batch unless the whole batch is kept.
   var itemShape: [Int] {
     if keepsBatch { return shape }
     var shape = shape
@@ -24,7 +24,7 @@ struct CaffeInput: Sendable {
     return shape
   }
 
-  /// Whether only the last three sizes matter, because any before them are those of a batch.
+  /// Whether only the last three axes matter, because any before them are batch axes.
   private var isImage: Bool { shape.count < 5 || shape[0] == 1 && shape[1] == 1 }
 
   /// The shape of the feature: `(C)`, `(C, H, W)`, or all five axes.
@@ -63,7 +63,7 @@ enum InputShapes {
     }
   }
 
-  /// The shape from a layer that reads images from files: the size to which it crops or scales them.
+  /// The shape from a layer that reads image files: the size to which it crops or scales them.
   private static func images(_ layer: LayerCall) throws -> [[Int]?] {
     let transformation = layer.parameters("transform_param")
     let reader = layer.parameters("image_data_param")
@@ -82,9 +82,9 @@ enum InputShapes {
     return layer.tops.indices.map { $0 == 0 ? [1, isGray ? 1 : 3] + sizes : [1] }
   }
 
-  /// The shape of one input: the declared one, with the sizes that the user gives.
+  /// The shape of one input: the declared one, overridden by sizes from the user.
   ///
-  /// - Parameter channels: the number that the weights of the first layer take.
+  /// - Parameter channels: the number of channels in the weights of the first layer.
   static func shape(
     _ declared: [Int]?, requested: [Int?]?, channels: Int?, name: String, layer: LayerCall
   ) throws -> [Int] {
@@ -118,9 +118,9 @@ enum InputShapes {
     return try checked(shape, layer)
   }
 
-  /// What to say of declared sizes that may stand for some that are set when the network runs.
+  /// A note about declared sizes that may be placeholders for sizes set at run time.
   ///
-  /// - Throws: if they certainly do.
+  /// - Throws: if they certainly are.
   static func placeholderNote(_ shape: [Int], name: String, layer: LayerCall) throws -> String? {
     guard shape.count == 4, shape[2] == shape[3] else { return nil }
     let example = "\(setting: "inputShape") \(name.shellWord)=1,\(shape[1]),368,368"
@@ -128,7 +128,7 @@ enum InputShapes {
       shape[2] > 1,
       "input '\(name)' is declared with 1 × 1 elements, a placeholder for a size that is set later",
       code: .mismatch, hint: "set it with \(example), in Caffe's order, batch first")
-    // As OpenPose's networks are declared.
+    // OpenPose's networks declare this size.
     guard shape[2] == 16, shape[1] == 3 else { return nil }
     return "input '\(name)' has \(shape[2]) × \(shape[3]) elements in the file; if that "
       + "is a placeholder for a size that is set later, set it with \(example)"
@@ -145,10 +145,10 @@ enum InputShapes {
 }
 
 extension CaffeParameters {
-  /// A size, 0 if it is not there.
+  /// The size in a field; 0 if missing.
   fileprivate func size(_ field: String) throws -> Int { try int(field, default: 0, atLeast: 0) }
 
-  /// Whether windows of the layer have more than one element.
+  /// Whether the layer's windows have more than one element.
   fileprivate var hasWindows: Bool {
     let sizes = [
       (try? ints("kernel_size")) ?? [], (try? [size("kernel_h"), size("kernel_w")]) ?? [],
@@ -157,12 +157,12 @@ extension CaffeParameters {
   }
 }
 
-/// What the layers that read an input say of it.
+/// The layers that read an input, and what they reveal about it.
 struct InputReaders {
   let readers: [(layer: LayerCall, bottom: Int)]
   let weights: CaffeWeights?
 
-  /// The channels that the weights of a convolution take.
+  /// The number of input channels in a convolution's weights.
   var channels: Int? {
     for (layer, _) in readers where layer.type == "Convolution" {
       guard let shape = weights?[layer.name]?.first?.shape, shape.count == 4, shape[1] > 0,
@@ -189,7 +189,7 @@ struct InputReaders {
     return CaffeTensor.standardAxes(shape.count)
   }
 
-  /// The shape that the weights of an inner product take, if they alone read the input.
+  /// The vector size in the weights of inner products, if only these read the input.
   var vector: [Int]? {
     let sizes = readers.map { reader -> Int? in
       guard reader.layer.type == "InnerProduct",
@@ -201,7 +201,7 @@ struct InputReaders {
     return [1, size]
   }
 
-  /// Whether a layer moves windows over the input, which an image of one element has no room for.
+  /// Whether a layer's windows need more room than an image of one element.
   var needsRoom: Bool {
     readers.contains { reader in
       switch reader.layer.type {

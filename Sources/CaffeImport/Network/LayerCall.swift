@@ -4,7 +4,7 @@ import TensorCore
 /// A layer of a Caffe network.
 struct LayerCall: Sendable {
   var name: String
-  /// For example `Convolution`.
+  /// The type, such as `Convolution`.
   let type: String
   let bottoms: [String]
   let tops: [String]
@@ -20,7 +20,7 @@ struct LayerCall: Sendable {
   var blobs: [CaffeBlob] = []
   /// The source of weights when there is no weights file.
   var missingWeights: MissingWeights?
-  /// The file of the weights, if there is one.
+  /// The weights file, if any.
   var weightsPath: String?
   /// The types of the layers that read each top; empty for an output.
   var topReaders: [[String]] = []
@@ -30,8 +30,7 @@ struct LayerCall: Sendable {
   /// The first bottom.
   var input: CaffeTensor { inputs[0] }
 
-  /// The settings in field `name`, such as `convolution_param`; if the layer lacks it, all
-  /// defaults.
+  /// The settings in field `name`, such as `convolution_param`; all defaults if it is missing.
   func parameters(_ name: String) -> CaffeParameters {
     CaffeParameters(layer: self, path: "", message: message).message(name)
   }
@@ -85,7 +84,7 @@ struct LayerCall: Sendable {
     return values.shaped(shape)
   }
 
-  /// Weight `index` with the shape stored in the file; random weights have `shape`.
+  /// Weight `index` in the shape stored in the file; random weights have `shape`.
   func weight(_ index: Int, _ name: String, randomShape shape: [Int]) throws -> FloatValues {
     if missingWeights == nil, blobs.indices.contains(index) {
       return try weight(index, name, shape: blobs[index].shape)
@@ -93,7 +92,7 @@ struct LayerCall: Sendable {
     return try weight(index, name, shape: shape)
   }
 
-  /// Throws if the number of bottoms is not in the range.
+  /// Throws if the number of bottoms is out of range.
   func requireBottoms(_ range: ClosedRange<Int>) throws {
     guard range.contains(bottoms.count) else {
       let needed =

@@ -1,7 +1,7 @@
 import ImportSupport
 
 extension NetworkState {
-  /// The state, completed from the network.
+  /// The state, with missing values taken from the network.
   func completed(by network: CaffeMessage) -> NetworkState {
     var state = self
     let stated = network.message("state")

@@ -1,10 +1,10 @@
-/// The types of layers that the conversion handles itself, in addition to `CaffeLayerRegistry`.
+/// The layer types that the conversion itself handles, in addition to `CaffeLayerRegistry`.
 enum LayerRole: Sendable {
   /// Provides the network's data.
   case input
   /// Passes its first bottom on to every top.
   case passing
-  /// Reads blobs without producing any, so that they are not outputs.
+  /// Reads blobs without producing any, so that they do not become outputs.
   case silencing
   /// Measures or stores results in training and its tests.
   case measuring
@@ -27,8 +27,8 @@ enum LayerRole: Sendable {
       }
   }
 
-  /// The role of a layer: one that takes nothing and has no conversion reads its data elsewhere, as
-  /// Python's data layers do; one whose top counts as a loss is for training.
+  /// The role of a layer. Without bottoms and a conversion, it reads external data, as Python's
+  /// data layers do; with a loss weight, it is for training.
   init(_ layer: LayerCall) {
     self.init(layer.type)
     if layer.type == "Dropout", !Dropout.scales(layer) { self = .passing }
@@ -43,7 +43,7 @@ enum LayerRole: Sendable {
     "Input", "Data", "ImageData", "ImageDataMultiLabel", "HDF5Data", "MemoryData", "WindowData",
     "DummyData", "AnnotatedData", "VideoData", "DenseImageData", "CPMData",
   ]
-  /// Boxes from grids, whose number changes from run to run: `run --detect` finds them in the grids.
+  /// Boxes from grids; since their number varies, `run --detect` decodes the grids instead.
   static let gridTypes = ["YoloDetectionOutput", "Yolov3DetectionOutput"]
   static let passingTypes = ["Split", "SeLuDropout"]
   static let measuringTypes = [

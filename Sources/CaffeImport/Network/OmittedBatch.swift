@@ -1,10 +1,10 @@
-/// One of a tensor's axes that has one item for the interface, and in the file several.
+/// An axis on which a tensor has one item in the interface, but several in the file.
 struct OmittedBatch: Equatable, Sendable {
   var axis: Int
   var size: Int
 
-  /// The axis of the batch after its tensor has another shape with the same elements in the same
-  /// order; nil if its items do not stay apart.
+  /// The batch axis after a reshape that keeps the order of elements; nil if it does not keep items
+  /// separate.
   func axis(reshaping shape: [Int], to target: [Int]) -> Int? {
     let items = shape[..<axis].reduce(1, *)
     return target.indices.first { target[$0] == size && target[..<$0].reduce(1, *) == items }
@@ -22,13 +22,13 @@ extension LayerCall {
     return try converter.batchAxis(self, batch).map { OmittedBatch(axis: $0, size: batch.size) }
   }
 
-  /// The omitted batch's axis of the tops if the layer works along `axis` only.
+  /// The batch axis of the tops, if the layer works along `axis` only.
   func batch(_ batch: OmittedBatch, besides axis: Int) -> Int? {
     sharesBatch && batch.axis != axis ? batch.axis : nil
   }
 }
 
-/// A layer that computes each element from those at the same position.
+/// A layer that computes each element from the elements at the same index.
 protocol ElementwiseConverter: CaffeLayerConverter {}
 
 extension ElementwiseConverter {

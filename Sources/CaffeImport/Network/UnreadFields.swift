@@ -14,13 +14,12 @@ final class LayerUsage: @unchecked Sendable {
 }
 
 extension LayerCall {
-  /// Rejects settings of Caffe forks that nothing has read, unless they are known not to affect the
-  /// result.
+  /// Rejects unread settings of Caffe forks, unless they are known not to affect the result.
   func requireSettingsRead() throws { try requireRead(message, path: "") }
 
-  /// Whether Intel's Caffe computes the layer on integers: `mkldnn_convolution_layer.cpp` rounds
-  /// `scale_in` · input and `scale_params` · weights, which are numbers of single precision in the
-  /// file, to 8 bits, and divides by the scales again. The layer is the same, but for the rounding.
+  /// Whether Intel's Caffe computes the layer with integers: `mkldnn_convolution_layer.cpp` rounds
+  /// `scale_in` · input and `scale_params` · weights, stored in single precision in the file, to 8
+  /// bits, and divides by the scales afterward. Apart from rounding, the layer is the same.
   var isQuantized: Bool { message.has("quantization_param") }
 
   private func requireRead(_ message: CaffeMessage, path: String) throws {
@@ -64,7 +63,7 @@ extension LayerCall {
       field: path, hint: hint)
   }
 
-  /// Settings of forks, with the value that gives the same result as BVLC's Caffe.
+  /// Settings of forks, with the value that makes no difference from BVLC's Caffe.
   private static let neutralValues = [
     // Intel
     "relu": "false", "pixelshuffler": "1", "avg_include_pad": "true", "fusion_type": "NONE_FUSION",

@@ -2,7 +2,7 @@ import Interpretation
 import LibC
 
 extension CaffeOperations {
-  /// `relu_layer.cpp`, `elu_layer.cpp`, `bnll_layer.cpp` and so on: element-wise functions.
+  /// `relu_layer.cpp`, `elu_layer.cpp`, `bnll_layer.cpp` and so on: elementwise functions.
   static let activations: [String: CaffeOperation] = [
     "ReLU": .each { layer in
       let slope = try layer.settings("relu_param").number("negative_slope")
@@ -41,7 +41,7 @@ extension CaffeOperations {
       let (power, scale, shift) = (
         try settings.number("power"), try settings.number("scale"), try settings.number("shift")
       )
-      // power_layer.cpp: the constant of power · scale = 0 is 1 or shift ^ power.
+      // power_layer.cpp: if power · scale = 0, the result is constant: 1 or shift ^ power.
       if power * scale == 0 {
         let value = power == 0 ? 1 : pow(shift, power)
         return { _ in value }
@@ -72,8 +72,8 @@ extension CaffeOperations {
         [layer.input.map(half), layer.input.map { half(-$0) }],
         axis: try layer.axis(index, of: layer.input))
     },
-    // dropout_layer.cpp: in the TEST phase, the bottom itself, unless a fork's scale_train is
-    // false; the mean of the samples of sample_weights_test is the bottom.
+    // dropout_layer.cpp: the TEST phase returns the bottom, unless a fork's scale_train is false;
+    // the mean of the samples of sample_weights_test is the bottom.
     "Dropout": .each { layer in
       let settings = layer.settings("dropout_param")
       let ratio = try settings.number("dropout_ratio")

@@ -10,7 +10,7 @@ extension CaffeOperations {
       let settings = layer.settings("tile_param")
       let axis = try layer.axis(settings.int("axis"), of: layer.input)
       let tiles = try settings.size("tiles")
-      // Checks the size.
+      // Throws if the result is too large.
       _ = try DoubleArray(shape: layer.input.shape + [tiles])
       return .concatenated([DoubleArray](repeating: layer.input, count: tiles), axis: axis)
     },
@@ -51,7 +51,7 @@ extension CaffeOperations {
     return result
   }
 
-  /// axpy_layer.cpp of hujie-frank/SENet: a · x + y, with one factor for each channel of each item.
+  /// axpy_layer.cpp of hujie-frank/SENet: a · x + y, with one factor per channel and item.
   private static func axpy(_ layer: LayerRun) throws -> DoubleArray {
     let (a, x, y) = (layer.bottoms[0], layer.bottoms[1], layer.bottoms[2])
     try layer.require(

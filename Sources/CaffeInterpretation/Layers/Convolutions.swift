@@ -12,7 +12,7 @@ extension CaffeOperations {
 }
 
 /// base_conv_layer.cpp: the settings of a convolution over the axes after `axis`. Kernels with
-/// fewer than three axes have leading axes of length 1.
+/// fewer than three axes get leading axes of length 1.
 private struct Windows {
   let layer: LayerRun
   let channelAxis: Int
@@ -78,7 +78,7 @@ private struct Windows {
       stride: stride, pad: pad, dilation: dilation)
   }
 
-  /// A result initialized with the bias, to which the products are added.
+  /// A result initialized with the bias, for the products to be added.
   private func biases(_ out: [Int]) throws -> DoubleArray {
     var result = try DoubleArray(shape: shape(outputs, out))
     guard hasBias else { return result }
@@ -115,7 +115,7 @@ private struct Windows {
     return result
   }
 
-  /// im2col_layer.cpp: one output channel for each channel and tap.
+  /// im2col_layer.cpp: one output channel per channel and kernel element.
   func columns() throws -> DoubleArray {
     let out = try convolvedSize()
     let taps = kernel.reduce(1, *)

@@ -2,7 +2,7 @@ import Interpretation
 import LibC
 import TensorCore
 
-/// SSD's layers, of weiliu89/caffe, branch ssd.
+/// SSD's layers, from weiliu89/caffe, branch ssd.
 extension CaffeOperations {
   static let detections: [String: CaffeOperation] = [
     "PriorBox": .one(bottoms: 1...2, priorBox),
@@ -13,7 +13,7 @@ extension CaffeOperations {
   private static func priorBox(_ layer: LayerRun) throws -> DoubleArray {
     let settings = layer.settings("prior_box_param")
     let (_, _, height, width) = try layer.imageShape()
-    // Sizes are integers in the layer's loop.
+    // The layer's loop uses integer sizes.
     let least = try settings.numbers("min_size").map { $0.rounded(.towardZero) }
     let most = try settings.numbers("max_size").map { $0.rounded(.towardZero) }
     try layer.require(most.isEmpty || most.count == least.count, "it has \(most.count) max_size")
@@ -80,8 +80,8 @@ extension CaffeOperations {
   }
 }
 
-/// detection_output_layer.cpp and bbox_util.cpp, for one image. Caffe returns one row per box; here
-/// the number of rows is always the maximum, and rows after the last box are 0, −1, −1, …
+/// detection_output_layer.cpp and bbox_util.cpp, for one image. Caffe returns one row per box;
+/// here, the number of rows is always the maximum, and rows after the last box are 0, −1, −1, …
 private struct DetectionRows {
   let layer: LayerRun
   let classes: Int
@@ -120,7 +120,7 @@ private struct DetectionRows {
       "its bottoms do not fit \(boxes) boxes and \(classes) classes of one image")
   }
 
-  /// DecodeBBox
+  /// bbox_util.cpp, `DecodeBBox`.
   private func decoded(_ box: Int, _ label: Int) -> [Double] {
     let (locations, priors) = (layer.bottoms[0].values, layer.bottoms[2].values)
     let start = (box * (isShared ? 1 : classes) + (isShared ? 0 : label)) * 4
@@ -144,7 +144,7 @@ private struct DetectionRows {
     }
   }
 
-  /// JaccardOverlap
+  /// bbox_util.cpp, `JaccardOverlap`.
   private static func overlap(_ a: [Double], _ b: [Double]) -> Double {
     let width = min(a[2], b[2]) - max(a[0], b[0])
     let height = min(a[3], b[3]) - max(a[1], b[1])

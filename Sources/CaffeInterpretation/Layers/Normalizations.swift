@@ -13,8 +13,8 @@ extension CaffeOperations {
     "Bias": .one(bottoms: 1...2, bias),
   ]
 
-  /// lrn_layer.cpp: x · (k + α / n · Σ x²)^−β over n channels, or x · (1 + α · mean of x²)^−β over
-  /// n × n positions, including the padding.
+  /// lrn_layer.cpp: x · (k + α / n · Σ x²)^−β over n channels, or x · (1 + α · mean(x²))^−β over n
+  /// × n positions, including the padding.
   private static func localResponse(_ layer: LayerRun) throws -> DoubleArray {
     let settings = layer.settings("lrn_param")
     let size = try settings.size("local_size")
@@ -52,7 +52,7 @@ extension CaffeOperations {
     return result
   }
 
-  /// mvn_layer.cpp: (x − mean) / (deviation + eps)
+  /// mvn_layer.cpp: (x − mean) / (standard deviation + eps)
   private static func meanVariance(_ layer: LayerRun) throws -> DoubleArray {
     let settings = layer.settings("mvn_param")
     var result = layer.input
@@ -72,8 +72,8 @@ extension CaffeOperations {
     return result
   }
 
-  /// normalize_layer.cpp of weiliu89/caffe, branch ssd: x / √(Σ x² + eps) · factor, over the image
-  /// or over the channels at each position.
+  /// normalize_layer.cpp of weiliu89/caffe, branch ssd: x / √(Σ x² + eps) · factor, with the sum
+  /// over the image, or over the channels at each position.
   private static func normalize(_ layer: LayerRun) throws -> DoubleArray {
     let settings = layer.settings("norm_param")
     let (items, channels, height, width) = try layer.imageShape()
@@ -97,8 +97,8 @@ extension CaffeOperations {
     return result
   }
 
-  /// Mean and variance over all axes except the channels (axis 1); the variance is the mean of (x −
-  /// mean)².
+  /// The mean and variance over all axes except the channel axis 1; the variance is the mean of (x
+  /// − mean)².
   private static func statistics(
     _ input: DoubleArray, channels: Int, inner: Int
   ) -> (mean: [Double], variance: [Double]) {
@@ -115,9 +115,9 @@ extension CaffeOperations {
     return (mean, variance)
   }
 
-  /// batch_norm_layer.cpp: (x − mean) / √(variance + eps), where the stored mean and variance are
-  /// divided by the third weight. NVIDIA's and Intel's versions also have the factors and shifts of
-  /// a Scale layer.
+  /// batch_norm_layer.cpp: (x − mean) / √(variance + eps), with the stored mean and variance
+  /// divided by the third weight. NVIDIA's and Intel's versions also include the factors and shifts
+  /// of a Scale layer.
   private static func batchNorm(_ layer: LayerRun) throws -> DoubleArray {
     let settings = layer.settings("batch_norm_param")
     let input = layer.input
@@ -148,9 +148,9 @@ extension CaffeOperations {
     return result
   }
 
-  /// bn_layer.cpp. With two weights, of alexgkendall/caffe-segnet: only factors and shifts in the
-  /// mode INFERENCE, after normalization by the image's own statistics in the mode LEARN. With four
-  /// weights, of hszhao/PSPNet: also mean and variance.
+  /// bn_layer.cpp. With two weights, from alexgkendall/caffe-segnet: factors and shifts; the mode
+  /// LEARN first normalizes by the image's own statistics, INFERENCE does not. With four weights,
+  /// from hszhao/PSPNet: also mean and variance.
   private static func segnetNorm(_ layer: LayerRun) throws -> DoubleArray {
     let settings = layer.settings("bn_param")
     let input = layer.input
@@ -200,8 +200,8 @@ extension CaffeOperations {
     return broadcast(layer.input, axis, shape) { $0 + shifts[$1] }
   }
 
-  /// The axes of the first bottom that the factors have: those of the second bottom from `axis` on,
-  /// or `num_axes` of the first without one. Returns the first of these axes.
+  /// The axes of the first bottom along which factors vary: as many as the second bottom has, or
+  /// `num_axes` without one, from `axis` on. Returns the first axis and the shape.
   private static func coveredAxes(
     _ settings: CaffeSettings, _ layer: LayerRun
   ) throws -> (axis: Int, shape: [Int]) {

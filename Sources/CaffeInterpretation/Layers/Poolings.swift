@@ -19,7 +19,7 @@ extension CaffeOperations {
       : try settings.sizes("kernel_size", named: "kernel", default: nil, atLeast: 1)
     let stride = try settings.sizes("stride", default: 1, atLeast: 1)
     let pad = try settings.sizes("pad", default: 0)
-    // The names that NVIDIA and others use for rounding down.
+    // NVIDIA's and other forks' fields for rounding down.
     let isFloor =
       try settings.symbol("round_mode", default: "CEIL") == "FLOOR"
       || !settings.bool("ceil_mode", default: true)
@@ -30,7 +30,7 @@ extension CaffeOperations {
     return layer.topCount > 1 ? [values, positions] : [values]
   }
 
-  /// spp_layer.cpp: 1, 4, 16, … windows, each level flattened.
+  /// spp_layer.cpp: 1, 4, 16, … windows, with each level flattened.
   private static func pyramid(_ layer: LayerRun) throws -> DoubleArray {
     let settings = layer.settings("spp_param")
     let (items, _, height, width) = try layer.imageShape()
@@ -49,8 +49,8 @@ extension CaffeOperations {
     return .concatenated(parts, axis: 1)
   }
 
-  /// upsample_layer.cpp of alexgkendall/caffe-segnet: each element goes to the position of its
-  /// window's maximum; without positions, every element is repeated.
+  /// upsample_layer.cpp of alexgkendall/caffe-segnet: each element moves to the position of its
+  /// window's maximum; without a mask, every element is repeated.
   private static func upsample(_ layer: LayerRun, _ settings: CaffeSettings) throws -> DoubleArray {
     let (items, channels, height, width) = try layer.imageShape()
     var size: [Int] = []
@@ -106,7 +106,7 @@ struct PoolingWindows {
   let pad: [Int]
   let isFloor: Bool
 
-  /// `PoolingLayer::Reshape`: rounded up; with padding, no window starts after the image.
+  /// `PoolingLayer::Reshape`: rounds up; with padding, no window starts after the image.
   private func count(_ extent: Int, _ axis: Int) -> Int {
     let room = extent + 2 * pad[axis] - kernel[axis]
     if room < 0 { return 0 }
@@ -115,7 +115,7 @@ struct PoolingWindows {
     return count
   }
 
-  /// The values, and the positions of the maxima in their planes.
+  /// The values, and the indices of the maxima in their planes.
   func pooled(
     _ input: DoubleArray, _ layer: LayerRun
   ) throws -> (values: DoubleArray, positions: DoubleArray) {
@@ -136,7 +136,7 @@ struct PoolingWindows {
       for row in 0..<out[0] {
         for column in 0..<out[1] {
           let (top, left) = (row * stride[0] - pad[0], column * stride[1] - pad[1])
-          // The average includes the padding, but nothing beyond it.
+          // The average includes the padding, but nothing outside it.
           let area =
             (min(top + kernel[0], height + pad[0]) - top)
             * (min(left + kernel[1], width + pad[1]) - left)

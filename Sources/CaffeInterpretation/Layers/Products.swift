@@ -10,7 +10,7 @@ extension CaffeOperations {
     },
   ]
 
-  /// inner_product_layer.cpp: the axes from `axis` on are flattened to one vector.
+  /// inner_product_layer.cpp: the axes from `axis` on are flattened into one vector.
   private static func innerProduct(_ layer: LayerRun) throws -> DoubleArray {
     let settings = layer.settings("inner_product_param")
     let input = layer.input
@@ -26,7 +26,7 @@ extension CaffeOperations {
       let bias = try layer.weight(1, shape: [outputs]).values
       for index in result.values.indices { result.values[index] = bias[index % outputs] }
     }
-    // One row of the weights at a time.
+    // Read the weights one row at a time.
     let length = isTransposed ? outputs : width
     var line = [Float](repeating: 0, count: length)
     for index in 0..<(isTransposed ? width : outputs) {

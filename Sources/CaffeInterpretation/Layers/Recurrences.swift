@@ -18,7 +18,7 @@ extension CaffeOperations {
     },
   ]
 
-  /// lstm_unit_layer.cpp: the gates are i, f, o and g.
+  /// lstm_unit_layer.cpp: the gates are in the order i, f, o, g.
   fileprivate static func unit(
     _ c: [Double], _ x: [Double], _ cont: [Double], units: Int
   ) -> (c: [Double], h: [Double]) {
@@ -35,8 +35,8 @@ extension CaffeOperations {
   }
 }
 
-/// recurrent_layer.cpp: x (T, N, …), cont (T, N), optionally a static bottom (N, …), and the states
-/// (1, N, D) if they are exposed.
+/// recurrent_layer.cpp: x (T, N, …), cont (T, N), optionally a static bottom (N, …), and, if they
+/// are exposed, the states (1, N, D).
 private struct Recurrence {
   let layer: LayerRun
   let units: Int
@@ -102,7 +102,7 @@ private struct Recurrence {
     return result
   }
 
-  /// W · x + b + R · (cont · h) at a step.
+  /// W · x + b + R · (cont · h) for one step.
   private func gates(_ step: Int, _ hidden: [Double], _ cont: [Double]) -> [Double] {
     let kept = hidden.enumerated().map { cont[$0.offset / units] * $0.element }
     let part = Self.product(

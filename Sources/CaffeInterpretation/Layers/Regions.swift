@@ -41,7 +41,7 @@ extension CaffeOperations {
     },
   ]
 
-  /// Keys and their numbers, from a dictionary in YAML or Python.
+  /// Keys with their numbers, from a dictionary in YAML or Python.
   private static func pythonNumbers(_ text: String) -> [(String, [Double])] {
     var result: [(String, [Double])] = []
     for word in text.split(whereSeparator: { " \t\r\n{}'\",:[]()".contains($0) || $0.isNewline })
@@ -68,7 +68,7 @@ extension CaffeOperations {
     return first..<max(first, Int(min(max(high, 0), Double(extent))))
   }
 
-  /// The five numbers of a region; its image index refers to the first bottom.
+  /// The image index, which refers to the first bottom, and the four coordinates of a region.
   private static func region(_ layer: LayerRun, _ index: Int) throws -> (image: Int, [Double]) {
     let row = Array(layer.bottoms[1].values[5 * index..<5 * index + 5])
     try layer.require(row.allSatisfy { $0.isFinite && abs($0) < 1e12 }, "region \(row)")
@@ -77,9 +77,9 @@ extension CaffeOperations {
     return (image, Array(row.dropFirst()))
   }
 
-  /// roi_pooling_layer.cpp of rbgirshick/caffe-fast-rcnn: maxima of windows; corners are rounded
-  /// after scaling, and empty windows are 0. Rows that are not regions are treated as regions of
-  /// the first image.
+  /// roi_pooling_layer.cpp of rbgirshick/caffe-fast-rcnn: the maxima of windows. Corners are
+  /// rounded after scaling, and empty windows are 0. Filler rows count as regions of the first
+  /// image.
   private static func regionMaxima(_ layer: LayerRun) throws -> DoubleArray {
     let settings = layer.settings("roi_pooling_param")
     let (_, channels, height, width) = try layer.imageShape()
@@ -113,8 +113,8 @@ extension CaffeOperations {
     return result
   }
 
-  /// psroi_pooling_layer.cu of daijifeng001/caffe-rfcn: means, with different channels for every
-  /// window; corners are rounded before scaling.
+  /// psroi_pooling_layer.cu of daijifeng001/caffe-rfcn: the means of windows, each over different
+  /// channels. Corners are rounded before scaling.
   private static func groupMeans(_ layer: LayerRun) throws -> DoubleArray {
     let settings = layer.settings("psroi_pooling_param")
     let (_, channels, height, width) = try layer.imageShape()
@@ -154,8 +154,8 @@ extension CaffeOperations {
   }
 }
 
-/// proposal_layer.py of py-faster-rcnn, and proposal_layer.cpp of its C++ version, which gives
-/// small regions the score 0 instead of removing them. There are always `count` rows; rows after
+/// proposal_layer.py of py-faster-rcnn, and proposal_layer.cpp of its C++ version, which sets the
+/// score of small regions to 0 instead of removing them. There are always `count` rows; rows after
 /// the last region are −1, 0, 0, 0, 0.
 private struct RegionProposals {
   var stride = 16.0
@@ -172,7 +172,7 @@ private struct RegionProposals {
   /// generate_anchors.py
   private var anchors: [[Double]] {
     ratios.flatMap { ratio in
-      // NumPy's rounding.
+      // NumPy rounds half to even.
       let w = (base * base / ratio).squareRoot().rounded(.toNearestOrEven)
       let h = (w * ratio).rounded(.toNearestOrEven)
       return scales.map { scale in

@@ -7,7 +7,7 @@ extension CaffeOperations {
     "Reorg": .one(reorganize),
   ]
 
-  /// interp_layer.cpp of DeepLab: bilinear with aligned corners, after (negative) padding.
+  /// interp_layer.cpp of DeepLab: bilinear resizing with aligned corners, after (negative) padding.
   private static func interpolate(_ layer: LayerRun) throws -> DoubleArray {
     let settings = layer.settings("interp_param")
     let (items, channels, height, width) = try layer.imageShape()
@@ -59,7 +59,7 @@ extension CaffeOperations {
     return result
   }
 
-  /// reorg_cpu of Darknet's blas.c, which the forks copied.
+  /// reorg_cpu of Darknet's blas.c, as copied by the forks.
   private static func reorganize(_ layer: LayerRun) throws -> DoubleArray {
     let settings = layer.settings("reorg_param")
     let (items, channels, height, width) = try layer.imageShape()

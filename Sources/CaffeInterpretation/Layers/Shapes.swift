@@ -33,13 +33,13 @@ extension CaffeOperations {
       let (items, channels, height, width) = try layer.imageShape()
       let group = try layer.settings("shuffle_channel_param").size("group", default: 1)
       try layer.require(channels % group == 0, "\(channels) channels in \(group) groups")
-      // shuffle_channel_layer.cpp of farmingyard/ShuffleNet: [group, C / group] transposed.
+      // shuffle_channel_layer.cpp of farmingyard/ShuffleNet: transposes [group, C / group].
       return try layer.input.reshaped([items, group, channels / group, height, width])
         .transposed([0, 2, 1, 3, 4]).reshaped(layer.input.shape)
     },
   ]
 
-  /// reshape_layer.cpp: 0 copies the size at its position, −1 takes the remaining elements.
+  /// reshape_layer.cpp: 0 copies the size of the same axis, and −1 is inferred.
   private static func reshape(_ layer: LayerRun) throws -> DoubleArray {
     let settings = layer.settings("reshape_param")
     let input = layer.input

@@ -1,6 +1,6 @@
 import ImportSupport
 
-/// A function of each number.
+/// An elementwise function.
 struct ActivationLayer: DarknetLayer {
   static let source = SourceLayer("activation", becomes: "see the functions below")
   static let options = ["activation"]

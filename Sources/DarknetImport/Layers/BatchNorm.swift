@@ -1,7 +1,7 @@
 import ImportSupport
 import TensorCore
 
-/// scale · (x − mean) / √(variance + 10⁻⁵) + bias; the bias is 0 if the file has none.
+/// scale · (x − mean) / √(variance + 10⁻⁵) + bias; the bias is 0 if it is not in the file.
 struct BatchNormLayer: DarknetLayer {
   static let source = SourceLayer("batchnorm", becomes: "batchnorm")
   static let options: [String] = []

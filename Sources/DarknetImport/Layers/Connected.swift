@@ -2,7 +2,7 @@ import CoreMLModel
 import ImportSupport
 
 /// out = activation(normalized(matrix · in) + bias), where in is the output of the previous layer
-/// as a vector, in the order channels, rows, columns.
+/// flattened in the order channels, rows, columns.
 struct ConnectedLayer: DarknetLayer {
   static let source = SourceLayer(
     "connected", "conn", becomes: "flatten, innerProduct, batchnorm, activation")
@@ -27,13 +27,13 @@ struct ConnectedLayer: DarknetLayer {
   }
 }
 
-/// A matrix with its bias or normalization, in the file's order.
+/// A matrix and its bias or normalization, as stored in the file.
 struct ConnectedWeights: Sendable {
   fileprivate let name: String
   fileprivate let product: InnerProduct
   fileprivate let normalization: Batchnorm?
 
-  /// - Parameter name: of the layer that it becomes.
+  /// - Parameter name: the name of the layer.
   init(
     _ shape: [Int], isNormalized: Bool, _ name: String, _ call: LayerCall,
     _ network: inout DarknetWriter

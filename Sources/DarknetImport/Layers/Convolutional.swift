@@ -26,7 +26,7 @@ struct ConvolutionalLayer: DarknetLayer {
   private let dilation: Int
   private let isNormalized: Bool
   private let isFlipped: Bool
-  /// Whether the weights, and whether the numbers of the image are their signs.
+  /// Whether weights (`binary`) and inputs (`xnor`) are reduced to their signs.
   private let hasSigns: Bool
   private let takesSigns: Bool
   private let sharedIndex: Int?
@@ -104,7 +104,7 @@ struct ConvolutionalLayer: DarknetLayer {
   }
 }
 
-/// Weights of a convolution in the file's order.
+/// The weights of a convolution as stored in the file.
 struct ConvolutionWeights: Sendable {
   let bias: FloatValues
   let normalization: Normalization?
@@ -129,8 +129,8 @@ struct ConvolutionWeights: Sendable {
 }
 
 extension ConvolutionWeights {
-  /// The sign of each weight times the mean magnitude of its filter: what `binary` and `xnor`
-  /// compute with. The sign of 0 is −1.
+  /// The sign of each weight times the mean magnitude of its filter, as `binary` and `xnor` use
+  /// them. The sign of 0 is −1.
   func ofSigns() throws -> ConvolutionWeights {
     let stored = try kernel.array()
     guard let filters = kernel.shape.first, filters > 0, stored.count >= filters else {
@@ -151,13 +151,13 @@ extension ConvolutionWeights {
 }
 
 extension DarknetWriter {
-  /// 1 for a positive number and −1 for any other.
+  /// 1 for positive values and −1 for all others.
   mutating func signs(_ blob: String, _ name: String) -> String {
     let isPositive = add(name + "__positive__", GreaterThan().with(\.alpha, 0), [blob])
     return affine(isPositive, 2, -1, name + "__signs__")
   }
 
-  /// Adds a convolution, with its bias or followed by its normalization.
+  /// Adds a convolution with its bias, or followed by its normalization.
   mutating func add(
     _ convolution: Convolution, _ weights: ConvolutionWeights, _ input: String, _ call: LayerCall
   ) -> String {

@@ -2,7 +2,7 @@ import CoreMLModel
 import ImportSupport
 import TensorCore
 
-/// Convolutions whose output is as large as their input, so that a state can be added.
+/// Convolutions whose output has the size of their input, so that a state can be added.
 private struct StateConvolutions: Sendable {
   static let options = [
     "batch_normalize", "size", "stride", "dilation", "pad", "padding", "groups", "xnor",
@@ -14,7 +14,7 @@ private struct StateConvolutions: Sendable {
   private let isNormalized: Bool
   private let takesSigns: Bool
 
-  /// - Parameter border: the default of `padding`, for a window of a size.
+  /// - Parameter border: returns the default of `padding` for a window size.
   init(_ section: ConfigurationSection, border: (Int) -> Int) throws {
     size = try section.int("size", default: 3, in: 1...WindowOptions.limit)
     let own = try section.int("padding", default: border(size), in: 0...WindowOptions.limit)
@@ -62,7 +62,7 @@ private struct StateConvolutions: Sendable {
   }
 }
 
-/// The same as `rnn` with convolutions.
+/// Like `rnn`, with convolutions.
 struct ConvolutionalRecurrentLayer: DarknetLayer {
   static let source = SourceLayer(
     "crnn",
@@ -83,7 +83,7 @@ struct ConvolutionalRecurrentLayer: DarknetLayer {
     hidden = try section.int("hidden", default: 1, in: range)
     keepsState = try section.bool("shortcut")
     activation = ActivationFunction(section, default: "logistic")
-    // Joseph Redmon's Darknet always has a border of 1, Alexey Bochkovskiy's the one it is given.
+    // Joseph Redmon's Darknet always uses a border of 1, Alexey Bochkovskiy's the given one.
     convolutions = try StateConvolutions(section) { $0 == 3 ? 1 : 0 }
   }
 
@@ -106,10 +106,9 @@ struct ConvolutionalRecurrentLayer: DarknetLayer {
   }
 }
 
-/// The same as `lstm` with convolutions U, W and, with `peephole`, V of the cell c:
-/// i, f, o = σ(U ∗ x + W ∗ h + V ∗ c), g = a(Ug ∗ x + Wg ∗ h), c = f · c + i · g, out = h = o · a(c),
-/// where o sees the new c. With `bottleneck` U takes b = a(Wf ∗ (h, x)) in place of x, and there is
-/// no other W.
+/// Like `lstm`, with convolutions U, W and, with `peephole`, V of the cell c: i, f, o = σ(U ∗ x + W
+/// ∗ h + V ∗ c), g = a(Ug ∗ x + Wg ∗ h), c = f · c + i · g, out = h = o · a(c), where o depends on
+/// the new c. With `bottleneck`, the only W is in b = a(Wf ∗ (h, x)), which replaces x.
 struct ConvolutionalLongMemoryLayer: DarknetLayer {
   static let source = SourceLayer(
     "conv_lstm",
@@ -129,7 +128,7 @@ struct ConvolutionalLongMemoryLayer: DarknetLayer {
   private let seesCell: Bool
   private let hasBottleneck: Bool
   private let addsBottleneck: Bool
-  /// The limit of the cell's numbers; 0 for none.
+  /// The limit of the cell's values; 0 for none.
   private let limit: Int
 
   init(_ section: ConfigurationSection) throws {
@@ -140,7 +139,7 @@ struct ConvolutionalLongMemoryLayer: DarknetLayer {
     seesCell = try section.bool("peephole")
     hasBottleneck = try section.bool("bottleneck")
     addsBottleneck = try hasBottleneck && section.bool("shortcut")
-    // 32 for each of `time_steps`, of which a prediction has one.
+    // The default is 32 per time step; a prediction is one step.
     limit = try section.int("state_constrain", default: 32)
     if addsBottleneck, outputs % 2 != 0 {
       throw ModelError(

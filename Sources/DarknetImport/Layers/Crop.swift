@@ -2,7 +2,7 @@ import CoreMLModel
 import ImportSupport
 import TensorCore
 
-/// The center of the image as 2x − 1, or unchanged with `noadjust`.
+/// The center of the image, scaled to 2x − 1 unless `noadjust` is set.
 struct CropLayer: DarknetLayer {
   static let source = SourceLayer("crop", becomes: "center crop, 2x − 1")
   static let options = ["crop_height", "crop_width", "noadjust"]

@@ -1,7 +1,7 @@
 import ImportSupport
 import TensorCore
 
-/// The output of YOLO v1 on a grid of side × side cells: the classes of all cells, then the
+/// The output of YOLO v1 on a grid of side × side cells: first the classes of all cells, then the
 /// confidences, then the boxes.
 struct DetectionLayer: DarknetLayer {
   static let source = SourceLayer("detection", becomes: "nothing: the raw numbers are an output")

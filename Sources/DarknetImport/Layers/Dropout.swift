@@ -1,6 +1,6 @@
 import ImportSupport
 
-/// Does nothing outside of training.
+/// Has no effect outside of training.
 struct DropoutLayer: DarknetLayer {
   static let source = SourceLayer("dropout", becomes: "nothing")
   static let options: [String] = []
@@ -16,7 +16,7 @@ struct DropoutLayer: DarknetLayer {
   }
 }
 
-/// A loss, which does nothing outside of training.
+/// A loss, which has no effect outside of training.
 struct CostLayer: DarknetLayer {
   static let source = SourceLayer("cost", "contrastive", becomes: "nothing")
   static let options: [String] = []

@@ -2,7 +2,7 @@ import CoreMLModel
 import ImportSupport
 import TensorCore
 
-/// Learned numbers that do not depend on the input: `[filters, atoms, 1]`.
+/// Learned constants that do not depend on the input: `[filters, atoms, 1]`.
 struct ImplicitLayer: DarknetLayer {
   static let source = SourceLayer("implicit", becomes: "loadConstant")
   static let options = ["filters", "atoms"]

@@ -1,4 +1,4 @@
-/// Every kind of section that is converted.
+/// Every kind of section that can be converted.
 enum DarknetLayerRegistry {
   static let types: [any DarknetLayer.Type] = [
     ConvolutionalLayer.self, DeconvolutionalLayer.self, LocalLayer.self, ConnectedLayer.self,

@@ -15,7 +15,7 @@ struct LocalLayer: DarknetLayer {
   private let filters: Int
   private let size: Int
   private let stride: Int
-  /// On each side; Darknet computes the right sizes only for 0 and (size − 1) / 2.
+  /// The padding on each side; Darknet computes correct sizes only for 0 and (size − 1) / 2.
   private let border: Int
   private let activation: ActivationFunction
 
@@ -50,7 +50,7 @@ struct LocalLayer: DarknetLayer {
     let kernel = try network.weights.take(
       "weights", [positions * filters, window, 1, 1], fanIn: window, layer: call.name)
 
-    // Puts the numbers of each window into the channels.
+    // Moves the values of each window to the channel axis.
     var picks = [Float](repeating: 0, count: window * taps)
     for row in 0..<window { picks[row * taps + row % taps] = 1 }
     let windows = network.add(

@@ -4,9 +4,9 @@ import TensorCore
 
 /// x / (kappa + alpha · Σ x²)^beta, with the sum over the neighboring channels.
 ///
-/// The sum for channel c is over c − ⌊(size − 1) / 2⌋ … c + ⌊size / 2⌋, but always without channel
-/// ⌊size / 2⌋: Darknet starts its running sum one channel early and never corrects it. The network
-/// was trained that way, so the same sum is computed here, as a 1 × 1 convolution of the squares.
+/// The sum for channel c covers c − ⌊(size − 1) / 2⌋ … c + ⌊size / 2⌋, except channel ⌊size / 2⌋:
+/// Darknet starts its running sum one channel early and never corrects it. Since networks were
+/// trained that way, a 1 × 1 convolution of the squares reproduces this sum.
 struct NormalizationLayer: DarknetLayer {
   static let source = SourceLayer(
     "normalization", "lrn",
@@ -19,7 +19,7 @@ struct NormalizationLayer: DarknetLayer {
   private let beta: Double
   private let kappa: Double
 
-  /// Maximum number of channels of the summation matrix.
+  /// The maximum number of channels, which determines the size of the summation matrix.
   private static let channelLimit = 4096
 
   init(_ section: ConfigurationSection) throws {

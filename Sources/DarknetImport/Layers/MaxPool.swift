@@ -46,7 +46,7 @@ struct MaxPoolLayer: DarknetLayer {
 
 /// `size`, `stride` and `padding` of a pooling layer.
 ///
-/// The padding is the sum of both sides, by default `size − 1`; half of it, rounded down, is
+/// The padding is the sum of both sides, by default `size − 1`; half of it, rounded down, goes
 /// above and to the left. out = ⌊(in + padding − size) / stride⌋ + 1.
 struct PoolOptions: Sendable {
   private let size: Int
@@ -76,7 +76,7 @@ struct PoolOptions: Sendable {
         rest >= 0,
         "a window of \(size) does not fit its input's \(extent) and padding of \(padding)")
       let length = rest / stride + 1
-      // How far the last window extends past the image.
+      // The distance by which the last window extends beyond the image.
       let reach = try checkedProduct([length - 1, stride], limit: Limits.dimension)
       behind.append(max(0, reach + size - padding / 2 - extent))
       lengths.append(length)

@@ -2,8 +2,8 @@ import CoreMLModel
 import ImportSupport
 import TensorCore
 
-/// A state that a section keeps from one image to the next: an input of the model, and an output to
-/// pass to the next prediction. The first one is zeros.
+/// A state that a section keeps from one image to the next: an input of the model, initially zeros,
+/// and an output to pass to the next prediction.
 struct SectionState: Sendable {
   let input: String
   let output: String
@@ -11,12 +11,12 @@ struct SectionState: Sendable {
 }
 
 extension DarknetWriter {
-  /// The blob of a state before the image.
+  /// Returns the blob of a state before the image.
   mutating func state(_ call: LayerCall, _ name: String = "state") -> String {
     reserve("\(call.name)_\(name)_in")
   }
 
-  /// Makes a blob the state after the image.
+  /// Stores a blob as the state after the image.
   mutating func keep(_ blob: String, as input: String, _ tensor: DarknetTensor) {
     // The state may also be the section's output, whose name the user can choose.
     let name = String(input.dropLast(3)) + "_out"
@@ -45,7 +45,7 @@ struct RecurrentLayer: DarknetLayer {
   init(_ section: ConfigurationSection) throws {
     let range = 1...WindowOptions.filterLimit
     outputs = try section.int("output", default: 1, in: range)
-    // Joseph Redmon's Darknet has no `hidden`.
+    // Joseph Redmon's Darknet lacks `hidden`.
     hidden = try section.int("hidden", default: outputs, in: range)
     isNormalized = try section.bool("batch_normalize")
     keepsState = try section.bool("shortcut")

@@ -1,6 +1,6 @@
 import ImportSupport
 
-/// The grid of YOLO v2: x, y, w, h, confidence and the classes for each of `num` boxes.
+/// The grid of YOLO v2: x, y, w, h, the confidence and the classes for each of `num` boxes.
 ///
 /// The output is the raw grid, before Darknet's logistic function and softmax.
 struct RegionLayer: DarknetLayer {

@@ -4,8 +4,8 @@ import TensorCore
 
 /// Darknet's reordering of rows, columns and channels.
 ///
-/// It reinterprets `[C, H, W]` in memory order as an image `[C/s², H·s, W·s]`, moves blocks of
-/// s × s of that into channels, and reinterprets the result as `[C·s², H/s, W/s]`. This is not a
+/// It reinterprets `[C, H, W]` in memory order as an image `[C/s², H·s, W·s]`, moves blocks of s ×
+/// s pixels into channels, and reinterprets the result as `[C·s², H/s, W/s]`. This is not a
 /// space-to-depth of the input. With `reverse`, it is a depth-to-space of the input.
 struct ReorgLayer: DarknetLayer {
   static let source = SourceLayer(
@@ -59,7 +59,7 @@ struct ReorgLayer: DarknetLayer {
       network.reshaped(moved, output.channels, output.height, output.width, call.name))
   }
 
-  /// `extra`: the input as a vector, and zeros, which nothing overwrites.
+  /// `extra`: the input as a vector, followed by zeros.
   private func lengthened(
     _ input: DarknetTensor, _ call: LayerCall, _ network: inout DarknetWriter
   ) throws -> DarknetTensor {
@@ -75,8 +75,8 @@ struct ReorgLayer: DarknetLayer {
       checkedSum([input.count, extra], limit: Limits.dimension))
   }
 
-  /// `flatten`: from the order channels, rows, columns to rows, columns, channels; with `reverse`
-  /// back.
+  /// `flatten`: transposes the order channels, rows, columns to rows, columns, channels; `reverse`
+  /// transposes back.
   private func reordered(
     _ input: DarknetTensor, _ output: DarknetTensor, _ call: LayerCall,
     _ network: inout DarknetWriter

@@ -1,11 +1,11 @@
 import ImportSupport
 import TensorCore
 
-/// Moves blocks of stride × stride into channels: row dy and column dx of a block go to channel (dy
-/// · stride + dx) · C + c.
+/// Moves blocks of stride × stride into channels: row dy and column dx of a block move to channel
+/// (dy · stride + dx) · C + c.
 ///
-/// With `reverse`, the numbers are reinterpreted as `[C/s², H·s, W·s]` and the channels moved
-/// into blocks once more.
+/// With `reverse`, the values are reinterpreted as `[C/s², H·s, W·s]`, and channels are moved into
+/// blocks.
 struct Reorg3DLayer: DarknetLayer {
   static let source = SourceLayer(
     "reorg3d", becomes: "reorganizeData; `reverse`: wrapped in reshapes")

@@ -2,7 +2,7 @@ import ImportSupport
 import TensorCore
 
 /// Concatenates the outputs of earlier layers along the channels; with `groups`, only part
-/// `group_id` of each. `route_lhalf`, of the implementation in PyTorch, takes the first halves.
+/// `group_id` of each. `route_lhalf`, from the implementation in PyTorch, uses the first halves.
 struct RouteLayer: DarknetLayer {
   static let source = SourceLayer(
     "route", "route2", "route3", "route_lhalf",

@@ -1,7 +1,6 @@
 import ImportSupport
 
-/// activation(in · from), with one number of in for each channel, or with `scale_wh` for each
-/// position.
+/// activation(in · from), with one factor per channel, or, with `scale_wh`, one per position.
 struct ScaleChannelsLayer: DarknetLayer {
   static let source = SourceLayer("scale_channels", becomes: "multiply, activation")
   static let options = ["from", "scale_wh", "activation"]
@@ -29,7 +28,7 @@ struct ScaleChannelsLayer: DarknetLayer {
   }
 }
 
-/// activation(in · from), element by element.
+/// activation(in · from), elementwise.
 struct SAMLayer: DarknetLayer {
   static let source = SourceLayer("sam", becomes: "multiply, activation")
   static let options = ["from", "activation"]

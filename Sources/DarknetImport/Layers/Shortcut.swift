@@ -5,7 +5,7 @@ import TensorCore
 
 /// out = activation(alpha · in + beta · from), over the channels, rows and columns that both have;
 /// if `from` is larger, only every n-th row and column is used. With several `from` and
-/// `weights_type`, a weighted sum.
+/// `weights_type`, it is a weighted sum.
 struct ShortcutLayer: DarknetLayer {
   static let source = SourceLayer(
     "shortcut",
@@ -75,7 +75,7 @@ struct ShortcutLayer: DarknetLayer {
         addends.append(scaled(part.blob, beta, "\(call.name)__beta__", &network))
         continue
       }
-      // The channels that `from` lacks are unchanged.
+      // Channels that `from` lacks stay unchanged.
       let own = network.slice(
         result.blob, 0..<part.channels, "\(call.name)__own\(suffix)__")
       let rest = network.slice(
@@ -101,7 +101,7 @@ struct ShortcutLayer: DarknetLayer {
     factor == 1 ? blob : network.affine(blob, Float(factor), 0, name)
   }
 
-  /// The part of `source` that is added to `input`, with the rows and columns of `input` and at
+  /// The part of `source` that is added to `input`: with the rows and columns of `input`, and at
   /// most its channels.
   private func fitted(
     _ source: DarknetTensor, to input: DarknetTensor, _ suffix: String, _ call: LayerCall,
@@ -130,7 +130,7 @@ struct ShortcutLayer: DarknetLayer {
     return try DarknetTensor(blob, channels, input.height, input.width)
   }
 
-  /// Σ w · x, with the weights normalized over the layers.
+  /// Σ w · x, with the weights normalized across the layers.
   private func weighted(
     _ input: DarknetTensor, _ sources: [DarknetTensor], _ call: LayerCall,
     _ network: inout DarknetWriter

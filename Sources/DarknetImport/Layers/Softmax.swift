@@ -2,8 +2,8 @@ import CoreMLModel
 import ImportSupport
 import TensorCore
 
-/// exp(x / temperature) / Σ exp(x / temperature) over all numbers, or separately over each of
-/// `groups` parts; with `spatial`, over the channels at each position.
+/// exp(x / temperature) / Σ exp(x / temperature) over all elements, or over each of `groups` parts;
+/// with `spatial`, over the channels at each position.
 struct SoftmaxLayer: DarknetLayer {
   static let source = SourceLayer(
     "softmax", "soft",
@@ -39,7 +39,7 @@ struct SoftmaxLayer: DarknetLayer {
     try call.require(
       input.count % groups == 0, "\(input.count) numbers are not divisible into \(groups) groups")
     if groups == 1 { return try .vector(network.add(call.name, Softmax(), [blob]), input.count) }
-    // One row per group, with its numbers along the channels.
+    // One row per group, with its elements along the channels.
     let rows = network.reshaped(
       blob, 1, groups, input.count / groups, call.name + "__groups__")
     let transposed = network.permuted(rows, [0, 3, 2, 1], call.name + "__turned__")
@@ -49,7 +49,7 @@ struct SoftmaxLayer: DarknetLayer {
       network.reshaped(back, input.count, 1, 1, call.name + "__row__"), input.count)
   }
 
-  /// The softmax of each group of a hierarchy's classes.
+  /// The softmax over each group of classes in a hierarchy.
   private func shares(
     _ name: String, _ input: DarknetTensor, _ call: LayerCall, _ network: inout DarknetWriter
   ) throws -> DarknetTensor {

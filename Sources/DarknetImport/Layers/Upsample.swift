@@ -2,7 +2,7 @@ import CoreMLModel
 import ImportSupport
 import TensorCore
 
-/// scale · in, with each number repeated `stride` times along rows and columns; with a negative
+/// scale · in, with each element repeated `stride` times along rows and columns; with a negative
 /// stride, the sums of the blocks.
 struct UpsampleLayer: DarknetLayer {
   static let source = SourceLayer(

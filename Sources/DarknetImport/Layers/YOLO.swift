@@ -1,7 +1,7 @@
 import ImportSupport
 
-/// A grid of YOLO v3 and v4: x, y, w, h, confidence and the classes for each box of `mask`; for
-/// `Gaussian_yolo`, x, y, w and h come with their uncertainties.
+/// A grid of YOLO v3 and v4: x, y, w, h, the confidence and the classes for each box of `mask`; in
+/// `Gaussian_yolo`, x, y, w and h are followed by their uncertainties.
 ///
 /// The output is the raw grid, before Darknet's logistic function and `scale_x_y`.
 struct YOLOLayer: DarknetLayer {
@@ -22,7 +22,7 @@ struct YOLOLayer: DarknetLayer {
   private let classes: Int
   private let count: Int
   private let mask: [Int]
-  /// The errors in the anchors; the grid does not depend on them.
+  /// Messages about invalid anchors; the grid does not depend on them.
   private let faults: [String]
 
   init(_ section: ConfigurationSection) throws {

@@ -7,7 +7,7 @@ extension DarknetOperations {
     "route": route, "route2": route, "route3": route, "route_lhalf": route,
     "shortcut": shortcut,
     "scale_channels": { maker, _ in
-      // scale_channels_layer.c: one factor per channel, or with scale_wh one per position.
+      // scale_channels_layer.c: one factor per channel, or, with scale_wh, one per position.
       let source = try maker.earlier("from")[0]
       let shape = maker.shapes[source]
       let isByPlace = try maker.section.bool("scale_wh")
@@ -45,7 +45,7 @@ extension DarknetOperations {
     return section
   }
 
-  /// The grid of a detection head, before Darknet applies functions to its values.
+  /// The grid of a detection head, before Darknet's activation functions.
   @Sendable private static func head(
     _ maker: SectionMaker, _ plan: inout DarknetPlan
   ) throws -> DarknetSection {
@@ -132,7 +132,7 @@ extension DarknetOperations {
     }
   }
 
-  /// Weights of each column, normalized over the rows.
+  /// The weights of each column, normalized over the rows.
   private static func normalized(_ weights: [Double], columns: Int, _ kind: String) -> [Double] {
     var result = weights
     for column in 0..<columns where kind != "none" {

@@ -1,7 +1,7 @@
 import Interpretation
 import TensorCore
 
-/// The convolutions of a recurrent section, whose outputs have the size of their inputs.
+/// The convolutions of a recurrent section; their outputs have the size of their inputs.
 private struct PlaneConvolutions {
   let plane: [Int]
   private let size: Int
@@ -51,7 +51,7 @@ private struct PlaneConvolutions {
 }
 
 extension DarknetOperations {
-  /// crnn_layer.c: like rnn, with convolutions. Redmon's have a size of 3 and a padding of 1.
+  /// crnn_layer.c: like rnn, with convolutions. Redmon's version has size 3 and padding 1.
   @Sendable static func convolutionalRecurrent(
     _ maker: SectionMaker, _ plan: inout DarknetPlan
   ) throws -> DarknetSection {
@@ -93,7 +93,7 @@ extension DarknetOperations {
     ) throws -> [(DoubleArray) throws -> DoubleArray] {
       try (0..<count).map { _ in try convolutions.next(inputs, outputs, maker, &plan) }
     }
-    // f, i, o of the cell; f, i, g, o of the state and the input.
+    // f, i, o for the cell; f, i, g, o for the state and the input.
     let v = try parts(hasPeephole ? 3 : 0, outputs, &plan)
     let w = try parts(hasBottleneck ? 1 : 4, hasBottleneck ? 2 * outputs : outputs, &plan)
     let u = try parts(4, maker.input[0], &plan)

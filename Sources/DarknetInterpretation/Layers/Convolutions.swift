@@ -129,7 +129,7 @@ extension DarknetOperations {
   }
 }
 
-/// load_convolutional_weights: biases, the parameters of the normalization, the kernel.
+/// load_convolutional_weights: the biases, the normalization, then the kernel.
 struct StoredConvolution {
   let affine: ChannelAffine
   let kernel: [Float]
@@ -148,7 +148,7 @@ struct StoredConvolution {
     kernel = (0..<stored.count).map { stored[$0 % inputs * filters + $0 / inputs] }
   }
 
-  /// binarize_weights: ± the mean magnitude of each filter.
+  /// binarize_weights: each weight becomes ± the mean magnitude of its filter.
   func signs(_ filters: Int) -> [Float] {
     let count = max(1, kernel.count / max(1, filters))
     return stride(from: 0, to: kernel.count, by: count).flatMap { start in
@@ -164,9 +164,9 @@ extension DoubleArray {
   var signs: DoubleArray { DoubleArray(shape: shape, values.map { $0 > 0 ? 1 : -1 }) }
 }
 
-/// The normalization or bias after a product: scale · (x − mean) / √(variance + 10⁻⁵) + bias of
-/// each channel, or only the bias. This is normalize_kernel of blas_kernels.cu, which trains
-/// networks, and Bochkovskiy's normalize_cpu; Redmon's normalize_cpu divides by √variance + 10⁻⁶.
+/// The normalization or bias after a product: scale · (x − mean) / √(variance + 10⁻⁵) + bias per
+/// channel, or only the bias, as in normalize_kernel of blas_kernels.cu, with which networks are
+/// trained, and Bochkovskiy's normalize_cpu; Redmon's normalize_cpu divides by √variance + 10⁻⁶.
 struct ChannelAffine {
   let biases: [Double]
   let normalization: (scales: [Double], means: [Double], variances: [Double])?

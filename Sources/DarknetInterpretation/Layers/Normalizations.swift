@@ -19,7 +19,7 @@ extension DarknetOperations {
     },
     "normalization": localResponse, "lrn": localResponse,
     "l2norm": { maker, _ in
-      // l2normalize_cpu: over the channels at each position.
+      // l2normalize_cpu: the norm is over the channels at each position.
       let (channels, area) = (maker.input[0], maker.input[1] * maker.input[2])
       return try maker.made(maker.input) { call in
         var result = call.input
@@ -34,7 +34,7 @@ extension DarknetOperations {
     "softmax": softmax, "soft": softmax,
   ]
 
-  /// normalization_layer.c: the sum of squares is updated along the channels, as in the source; the
+  /// normalization_layer.c: a running sum of squares along the channels, as in the source; the
   /// first sum has size / 2 terms.
   @Sendable private static func localResponse(
     _ maker: SectionMaker, _ plan: inout DarknetPlan

@@ -34,7 +34,7 @@ extension DarknetOperations {
     guard try maker.section.bool("maxpool_depth") else {
       return try PoolingWindows(maker).section(maker, isMaximum: true)
     }
-    // The maximum of channels g, g + outputs, g + 2 · outputs, …
+    // Channel g is the maximum of channels g, g + outputs, g + 2 · outputs, …
     let outputs = try maker.size("out_channels", 1)
     let (channels, area) = (maker.input[0], maker.input[1] * maker.input[2])
     try maker.require(outputs <= channels, "out_channels is \(outputs)")
@@ -79,8 +79,8 @@ extension DarknetOperations {
   }
 }
 
-/// The windows of maxpool_layer.c and local_avgpool: `padding` is the sum of both sides, size − 1
-/// by default; half of it is in front.
+/// The windows of maxpool_layer.c and local_avgpool: `padding` is the sum of both sides, by default
+/// size − 1; half of it comes before the image.
 private struct PoolingWindows {
   let size: Int
   let strides: [Int]
@@ -109,7 +109,7 @@ private struct PoolingWindows {
           index / out[1] % out[0] * strides[0] - front, index % out[1] * strides[1] - front
         )
         let plane = index / (out[0] * out[1]) * extents[0]
-        // -FLT_MAX if the window is entirely outside.
+        // The result is -FLT_MAX if the window is entirely outside the image.
         var best = -Double(Float.greatestFiniteMagnitude)
         var (sum, count) = (0.0, 0)
         for y in max(top, 0)..<max(max(top, 0), min(top + size, extents[0])) {

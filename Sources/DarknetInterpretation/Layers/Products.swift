@@ -32,8 +32,8 @@ extension DarknetOperations {
   }
 }
 
-/// A connected layer without its activation; load_connected_weights: biases, the matrix, the
-/// parameters of the normalization.
+/// A connected layer without its activation, read as in load_connected_weights: the biases, the
+/// matrix, then the normalization.
 struct ConnectedProduct {
   private let inputs: Int
   private let outputs: Int

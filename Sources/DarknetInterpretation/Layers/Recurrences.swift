@@ -38,7 +38,7 @@ extension DarknetOperations {
     }
   }
 
-  /// gru_layer.c. Redmon's version stores the matrices of the state first, Bochkovskiy's those of
+  /// gru_layer.c. Redmon's version stores the matrices for the state first, Bochkovskiy's those for
   /// the input.
   @Sendable private static func gated(
     _ maker: SectionMaker, _ plan: inout DarknetPlan
@@ -75,8 +75,8 @@ extension DarknetOperations {
     }
   }
 
-  /// lstm_layer.c. The gates are stored in the order i, f, o, g by Redmon's version and f, i, g, o
-  /// by Bochkovskiy's, those of the state first.
+  /// lstm_layer.c. Redmon's version stores the gates in the order i, f, o, g, Bochkovskiy's in the
+  /// order f, i, g, o; the matrices for the state come first.
   @Sendable private static func longShortTermMemory(
     _ maker: SectionMaker, _ plan: inout DarknetPlan
   ) throws -> DarknetSection {

@@ -5,7 +5,7 @@ extension DarknetOperations {
   static let reorderings: [String: DarknetOperation] = [
     "reorg": reorg, "reorg_old": reorg,
     "reorg3d": { maker, _ in
-      // Bochkovskiy's reorg_layer.c passes the sizes of the result to reorg_cpu.
+      // Bochkovskiy's reorg_layer.c passes the result's shape to reorg_cpu.
       let stride = try maker.size("stride", 1)
       let isReversed = try maker.section.bool("reverse")
       let shape = try reorganized(maker, stride, isReversed)
@@ -15,7 +15,7 @@ extension DarknetOperations {
       }
     },
     "crop": { maker, _ in
-      // crop_layer.c, except in training: the center, as 2x − 1.
+      // crop_layer.c outside of training: the center, scaled to 2x − 1.
       let size = [try maker.size("crop_height", 1), try maker.size("crop_width", 1)]
       let isAdjusted = try !maker.section.bool("noadjust")
       let (rows, columns) = (maker.input[1], maker.input[2])
@@ -28,7 +28,7 @@ extension DarknetOperations {
     },
   ]
 
-  /// The sizes after a reorganization.
+  /// The shape after the reorganization.
   private static func reorganized(
     _ maker: SectionMaker, _ stride: Int, _ isReversed: Bool
   ) throws -> [Int] {
@@ -63,7 +63,7 @@ extension DarknetOperations {
     return result
   }
 
-  /// Redmon's reorg_layer.c, which passes the sizes of the input to reorg_cpu.
+  /// Redmon's reorg_layer.c, which passes the input's shape to reorg_cpu.
   @Sendable private static func reorg(
     _ maker: SectionMaker, _ plan: inout DarknetPlan
   ) throws -> DarknetSection {
@@ -71,7 +71,7 @@ extension DarknetOperations {
     let isReversed = try maker.section.bool("reverse")
     let extra = try maker.int("extra", 0)
     if extra > 0 {
-      // The rest of the result remains zero, as allocated.
+      // The rest of the result stays zero.
       let count = maker.count + extra
       return try maker.made([count, 1, 1]) { call in
         DoubleArray(shape: [count, 1, 1], call.input.values + [Double](repeating: 0, count: extra))

@@ -3,12 +3,12 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `docs/json.md` against what the commands print: every field is there, has its type, and is
+/// `docs/json.md` compared with the output of commands: every field exists, has its type, and is
 /// documented.
 @Suite struct JSONPageTests {
   private let schema = JSONSchema(try! Page("docs/json.md"))
 
-  /// Each line as the first of `types` that it has a field of its own of.
+  /// Checks that each line has the first of `types` with a field that only this type has.
   private func check(_ arguments: [String], code: Int32 = 0, as types: String...) throws {
     let result = try Command.run(arguments)
     #expect(result.code == code, "\(arguments): \(result.errors)")
@@ -137,7 +137,7 @@ import Testing
     }
   }
 
-  /// A check that finds nothing would prove nothing.
+  /// The checks find errors in wrong tables.
   @Test func faultsAreFound() throws {
     func faults(_ text: String, _ type: String) throws -> [String] {
       schema.faults(in: try JSONValue(parsing: Array(text.utf8)), type, isLine: true)
@@ -178,7 +178,7 @@ private struct JSONSchema {
     }
   }
 
-  /// What an object has that the table of `type` lacks, lacks, or has of another type.
+  /// Fields that the table of `type` lacks, missing fields, and fields with another type.
   func faults(
     in value: JSONValue, _ type: String, isLine: Bool = false, path: String = ""
   ) -> [String] {

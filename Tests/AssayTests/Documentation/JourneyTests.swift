@@ -1,8 +1,8 @@
 import TestSupport
 import Testing
 
-/// The journeys under `Tests/Tools/journeys`: what people come to do, from the first command to the
-/// last. `make journeys` runs these alone.
+/// The journeys in `Tests/Tools/journeys`: common tasks, from the first command to the last. `make
+/// journeys` runs only these.
 @Suite struct JourneyTests {
   private static let folder = "Tests/Tools/journeys"
 

@@ -98,7 +98,7 @@ enum KerasDocumentation {
       """
   }
 
-  /// The functions that `activation` can name.
+  /// The functions that `activation` may name.
   static let functions: [(names: [String], becomes: String)] = [
     (
       ["linear", "relu", "tanh", "sigmoid", "softplus", "softsign", "elu"],

@@ -8,7 +8,7 @@ struct MarkdownTable: CustomStringConvertible {
     self.rows = rows
   }
 
-  /// The table of the types that an importer converts.
+  /// The table of the layer types that an importer converts.
   static func layers(_ type: String, _ rows: [[String]]) -> MarkdownTable {
     MarkdownTable(
       [type, "also named", "becomes", "options", "specification", "refused"], rows)

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A page of the documentation, as its tests see it.
+/// A page of the documentation, for its tests.
 struct Page: CustomTestStringConvertible, Sendable {
   /// The path relative to the package.
   let name: String
@@ -26,8 +26,8 @@ struct Page: CustomTestStringConvertible, Sendable {
     return (["README.md"] + names).compactMap { try? Page($0) }
   }()
 
-  /// A fenced block: the word after the fence, the rest of that line, the text and its first line
-  /// number.
+  /// A fenced block: the language after the fence, the rest of that line, the text, and the number
+  /// of its first line.
   struct Block {
     let language: String
     let file: String?
@@ -54,14 +54,14 @@ struct Page: CustomTestStringConvertible, Sendable {
     return blocks
   }
 
-  /// A program's output, without the end of the last line.
+  /// The lines of a program's output, without the newline at the end.
   static func lines(of output: String) -> [String] {
     var lines = output.components(separatedBy: "\n")
     if lines.last == "" { lines.removeLast() }
     return lines
   }
 
-  /// Writes the page with these outputs after its commands.
+  /// Writes the page with these outputs below its commands.
   func write(_ results: [(command: PageScript.Command, output: String)]) throws {
     var text = lines
     for (command, output) in results.reversed() {
@@ -87,8 +87,8 @@ struct Page: CustomTestStringConvertible, Sendable {
 }
 
 extension Page {
-  /// Runs the page's commands and expects the output that it shows; of a snapshot with
-  /// `ASSAY_WRITE_DOCS` set, writes the output into the page instead.
+  /// Runs the page's commands and expects the output shown; for snapshots with `ASSAY_WRITE_DOCS`
+  /// set, writes the output into the page instead.
   func expectShownOutput(isSnapshot: Bool = false) throws {
     try withTemporaryFolder { folder in
       let results = try PageScript(self).run(in: folder)
@@ -107,12 +107,12 @@ extension Page {
   }
 }
 
-/// What a page does: commands with the output that it shows, and files that it writes.
+/// The steps on a page: commands with the output shown, and files that it writes.
 struct PageScript {
   struct Command {
     let text: String
     let line: Int
-    /// nil for a table, which shows no output: the command must succeed.
+    /// The output; nil in a table, which shows none: the command must succeed.
     let output: [String]?
   }
 
@@ -196,8 +196,7 @@ struct PageScript {
     }
   }
 
-  /// Whether the output matches the page: `…` stands for any text, and on a line of its own for any
-  /// lines.
+  /// Whether the output matches the page: `…` matches any text, and on a separate line any lines.
   static func matches(_ expected: ArraySlice<String>, _ lines: ArraySlice<String>) -> Bool {
     guard let first = expected.first else { return lines.isEmpty }
     let rest = expected.dropFirst()

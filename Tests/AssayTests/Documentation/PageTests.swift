@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The documentation is correct: commands give the output shown, options exist, links have targets.
+/// The documentation is correct: commands print what it shows, options and link targets exist.
 @Suite struct PageTests {
   static let scripted = Page.all.filter { !PageScript($0).commands.isEmpty }
 
@@ -36,9 +36,9 @@ import Testing
       "--gc-sections", "--generate-completion-script", "--help", "--package-path", "--partitions",
       "--pipe", "--portable",
       "--skip-build", "--static-swift-stdlib", "--version", "--wrap", "--center_only",
-      // Another spelling of an argument.
+      // A former spelling of an argument.
       "--model-source",
-      // Misspelled ones, for their messages.
+      // Misspelled options, for their messages.
       "--resise", "--image-inptu",
     ]
     for (index, line) in page.lines.enumerated() {

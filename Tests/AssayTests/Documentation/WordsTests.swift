@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Pages, help and messages follow `docs/contributing.md`, as far as a search can tell.
+/// Pages, help and messages follow `docs/contributing.md`, as far as a search can show.
 @Suite struct WordsTests {
   /// British spelling and phrases that are not English, in text for users.
   private static let offenders = [
@@ -39,7 +39,7 @@ import Testing
     }
   }
 
-  /// The documentation, and what explains fixtures and tools.
+  /// The documentation, and the notes on fixtures and tools.
   static let texts =
     Page.all + (["CHANGELOG.md", "Sources/Python/README.md"] + notes).compactMap { try? Page($0) }
 
@@ -54,7 +54,7 @@ import Testing
   @Test(arguments: texts)
   func pages(_ page: Page) {
     for (index, line) in page.prose.enumerated()
-    // The list of words and the changelog quote what not to write.
+    // The list of words and the changelog quote words that should not be used.
     where !(page.name == "docs/contributing.md" && line.hasPrefix("|"))
       && !line.contains("\"Image\" replaces") && !line.contains("`make pictures`")
     {

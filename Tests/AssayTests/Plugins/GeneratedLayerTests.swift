@@ -7,16 +7,16 @@ import Testing
 
 @testable import Engine
 
-/// The code that is written for classes of formulas and for built-in classes, built as a plug-in,
-/// beside the engine and beside the frameworks.
+/// The generated code for formula classes and for built-in classes, built as a plug-in, compared
+/// with the engine and with the frameworks.
 @Suite struct GeneratedLayerTests {
   struct Trial {
     var layer: Custom
     var inputs: [[Int]]
     var outputCount = 1
-    /// Inputs and outputs of the framework, if any.
+    /// Inputs and outputs from the framework, if any.
     var example: FrameworkCase?
-    /// How far the class and the kernel, each with its own rounding, may be apart.
+    /// The allowed difference between the class and the kernel, which round separately.
     var ulps: Float = 0
     var range: ClosedRange<Float> = -4...4
 
@@ -54,7 +54,7 @@ import Testing
     formula("clip(x, -1, 2) * (x >= 0.5)"),
     formula("exp(x) / 3 + 1 / (1 + x ** 2)"),
     formula("tanh(x) / (1 + x ** 2)"),
-    // Where terms nearly cancel, each operation has to give the kernel's bits.
+    // Each operation has to match the kernel's bits, since terms nearly cancel.
     formula("1 + tanh(x) - sigmoid(2 * x) * 2 + log(1 + exp(x)) - x"),
     formula("cos(x) ** 2 + sin(x) ** 2 - 1"),
     formula("abs(x) ** 1.7 - exp(1.7 * log(abs(x)))"),
@@ -80,7 +80,7 @@ import Testing
     Trial(layer: PluginLayerTests.custom(className, change), inputs: [shape], ulps: ulps)
   }
 
-  /// What the frameworks' cases leave out: other names, half floats, ranks and long axes.
+  /// Cases that the frameworks' cases omit: other names, half floats, ranks and long axes.
   private static let builtIns: [Trial] = [
     builtIn("RescaleOutputLambda", [2, 3, 5]), builtIn("DeprocessStylizedImage"),
     builtIn("ResCropBlockLambda", [2, 1, 3, 11, 8]), builtIn("identity", [7]),
@@ -175,7 +175,7 @@ import Testing
     return distance.isNaN ? .infinity : distance
   }
 
-  /// No built-in class is left to the author of the app.
+  /// No built-in class requires work by the author of the app.
   @Test func everyBuiltInClassIsComplete() throws {
     for type in builtInCustomLayers {
       for name in [type.className] + type.otherNames {

@@ -9,9 +9,9 @@ import Testing
 @testable import LayerTemplates
 
 #if os(Linux)
-  /// The classes with Metal kernels that are written for apps, beside the engine: the classes are
-  /// compiled with a stand-in for Apple's Metal, which records what they encode, and the kernels as
-  /// C++ with one for Metal's library.
+  /// The generated classes with Metal kernels for apps, compared with the engine: the classes are
+  /// compiled with a stand-in for Apple's Metal, which records the encoded commands, and the
+  /// kernels as C++ with a stand-in for Metal's library.
   @Suite struct MetalKernelTests {
     struct Trial {
       var layer: Custom
@@ -56,7 +56,7 @@ import Testing
         className: "Functions"),
     ]
 
-    /// What the frameworks' cases leave out.
+    /// Cases that the frameworks' cases omit.
     private static let builtIns: [Trial] = [
       builtIn("Swish", [2, 6, 5, 7]) { $0.blobs = [Weights(betas)] },
       builtIn("SiLU", [1, 3, 4, 9]) { $0.parameters["beta"] = .double(1.5) },
@@ -80,7 +80,7 @@ import Testing
       builtIn("Softmax", [5, 6, 4, 3]) { $0.parameters["axis"] = .int(0) },
     ]
 
-    /// Classes that are left to the CPU, which their files say.
+    /// Classes that run only on the CPU, as their files say.
     private static let onCPU: Set = [
       "DeformableConvolution", "dneprDroid_deform_conv2d", "dneprDroid_lstsq", "ROIPooling",
       "ROIAlign", "PSROIPooling", "Proposal", "addition", "reshape",
@@ -111,7 +111,7 @@ import Testing
         var main = "#include <metal_stdlib>\n#include <cstdio>\nusing namespace metal;\n"
         for file in files where file.path.hasSuffix(".metal") {
           let text = String(decoding: file.bytes, as: UTF8.self)
-          // Files of an app do not see one another's functions.
+          // Files of an app do not share their functions.
           let space = String(file.path.dropLast(6))
           main += "namespace in_\(space) {\n\(text)}\nusing in_\(space)::\(space);\n"
         }
@@ -120,7 +120,7 @@ import Testing
         for (number, trial) in trials.enumerated() {
           var generator = SplitMix64(seed: UInt64(number))
           let inputs = trial.inputs.enumerated().map { index, shape in
-            // Positions of a grid are about as large as the image.
+            // Coordinates of a grid cover about the whole image.
             let range: ClosedRange<Float> = index == 1 ? -1.2...1.2 : -4...4
             let values = generator.tensor(shape, in: range).elements
             return Tensor(shape: shape, values.map(Half.rounded))
@@ -152,7 +152,7 @@ import Testing
       }
     }
 
-    /// Each built-in class has a kernel or says why it has none.
+    /// Each built-in class has a kernel, or a reason why it has none.
     @Test func everyBuiltInClassHasAKernelOrSaysWhyNot() throws {
       for type in builtInCustomLayers where type.className != FormulaLayer.className {
         let trial = Self.builtIn(type.className, [1, 4, 4, 4])
@@ -166,9 +166,9 @@ import Testing
       }
     }
 
-    // MARK: What the classes encode
+    // MARK: Commands that the classes encode
 
-    /// Builds the classes and lets each one encode. Returns the recorded calls.
+    /// Builds the classes, and returns the commands that each of them encodes.
     private static func encode(
       _ trials: [Trial], _ classes: [LayerClass], _ stubs: AppStubs, in folder: String
     ) throws -> [String] {
@@ -241,7 +241,7 @@ import Testing
         """
     }
 
-    /// Runs a recorded call and prints the output.
+    /// Code that runs a recorded command and prints the output.
     private static func call(_ recorded: String, _ inputs: [Tensor], _ output: [Int]) -> String {
       func sizes(_ shape: [Int]) -> String {
         ([shape.dropLast(3).reduce(1, *)] + shape.suffix(3)).map(String.init)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Assay
 
-/// `--plugin`, `plugin new` and `--swift-stubs` as a user sees them.
+/// `--plugin`, `plugin new` and `--swift-stubs` from the user's perspective.
 @Suite struct PluginCommandTests {
   @Test func aPluginTakesThePlaceOfABuiltInClass() throws {
     let library = try PluginFixture.library("AccelerateLayers")
@@ -56,7 +56,7 @@ import Testing
     }
   }
 
-  /// Whatever the names in a model, its classes are valid Swift.
+  /// Whatever the names in a model, its generated classes are valid Swift.
   @Test func hostileNames() throws {
     let names = [
       "", "class", "Swish", "Swish", "a b", "9lives", "}\nfatalError()\n//", "\"\\(evil())",

@@ -19,7 +19,7 @@ enum PluginFixture {
       ["build", "-c", "release", "--package-path", folder + "/Layers", "--scratch-path", scratch])
   }
 
-  /// `AccelerateLayers` or `LoopLayers`.
+  /// The path of `AccelerateLayers` or `LoopLayers`.
   static func library(_ name: String) throws -> String {
     try layers.get()
     #if os(Linux)

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Engine
 
-/// Classes from apps, as plug-ins, against the built-in ones.
+/// Classes for apps as plug-ins, compared with the built-in ones.
 @Suite struct PluginLayerTests {
   static func custom(
     _ className: String, _ change: (inout Custom) -> Void = { _ in }
@@ -59,7 +59,7 @@ import Testing
     return try network.outputs.map { try #require(outputs[$0.name]) }
   }
 
-  /// Values over the range of Swish, from 0 to where the exponential is infinite.
+  /// Values over the range of Swish, from an output of 0 to an infinite exponential.
   private static func values(_ shape: [Int]) -> Tensor {
     var generator = SplitMix64(seed: 3)
     return Tensor(
@@ -98,7 +98,7 @@ import Testing
   }
 
   #if os(Linux)
-    /// The replacements for vDSP and vForce against numbers calculated by hand.
+    /// The stand-ins for vDSP and vForce, compared with values calculated by hand.
     @Test func everyFunctionOfAccelerateComputesWhatItsNameSays() throws {
       try withTemporaryFolder { folder in
         let support = packageRoot + "/Sources/PluginSupport/Support"
@@ -203,7 +203,7 @@ import Testing
       "\(error?.message ?? "")")
   }
 
-  /// A loop that counts columns from 1.
+  /// A loop over columns starts at 1.
   @Test func anIndexThatIsNotThereIsAnError() throws {
     let registry = try PluginFixture.registry(PluginFixture.library("LoopLayers"))
     let error = #expect(throws: ModelError.self) {
@@ -216,7 +216,7 @@ import Testing
       "\(error?.message ?? "")")
   }
 
-  /// Everything that `init(parameters:)` receives, as the class sees it.
+  /// All values that `init(parameters:)` receives, as the class sees them.
   @Test func parametersAreNumbersAndStrings() throws {
     let registry = try PluginFixture.registry(PluginFixture.library("LoopLayers"))
     let layer = Self.custom("Echo") {

@@ -4,7 +4,7 @@ import TensorCore
 import TestSupport
 import Testing
 
-/// A file that is not a plug-in, or a broken one, gives one error that says so.
+/// A file that is not a plug-in, or a broken plug-in, causes one error that says so.
 @Suite struct PluginLoadingTests {
   private func failure(_ path: String) -> ModelError? {
     #expect(throws: ModelError.self, "\(path)") { try PluginLibrary(path: path) }
@@ -80,7 +80,7 @@ import Testing
         // Mach-O for arm64.
         try write([0xcf, 0xfa, 0xed, 0xfe, 0x0c] + [UInt8](repeating: 0, count: 100))
         #expect(failure(path)?.message.contains("arm64 (Mach-O)") == true)
-        // Only a header, for this machine.
+        // Only a header, for this architecture.
         #if arch(x86_64)
           try write(elf + [3, 0, 62, 0] + [UInt8](repeating: 0, count: 100))
           #expect(failure(path)?.message.contains("cannot be loaded") == true)

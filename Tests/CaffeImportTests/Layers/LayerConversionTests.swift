@@ -56,7 +56,7 @@ import Testing
     #expect(try norm.beta?.floatValue.array() == [4, 5, 6])
   }
 
-  /// Fields from the protos of Intel's, NVIDIA's, DeepLab's and other forks.
+  /// Fields from the schemas of Intel's, NVIDIA's, DeepLab's and other forks.
   @Test(arguments: [
     ("Pooling", "pooling_param { kernel_size: 2 avg_include_pad: false }", "avg_include_pad"),
     ("Pooling", "pooling_param { kernel_size: 2 torch_pooling: true }", "torch_pooling"),
@@ -84,8 +84,8 @@ import Testing
     #expect(converted.types == ["pooling"])
   }
 
-  /// What Intel's Caffe rounds to 8 bits has weights in single precision, and is converted with
-  /// these: `mkldnn_convolution_layer.cpp` multiplies by the scales, and divides by them again.
+  /// Layers that Intel's Caffe rounds to 8 bits are converted with their single-precision weights:
+  /// `mkldnn_convolution_layer.cpp` multiplies by the scales, and divides by them afterward.
   @Test func layersOfEightBitsAreOnesOfSinglePrecision() throws {
     let network =
       Self.image
@@ -101,7 +101,7 @@ import Testing
     #expect(try converted.result.model.encoded() == plain.result.model.encoded())
   }
 
-  /// A dropout layer of Bayesian SegNet samples in tests, too; the mean of its samples is its input.
+  /// Dropout in Bayesian SegNet also samples in tests; the mean of its samples is its input.
   @Test func samplesInTestsBecomeTheirMean() throws {
     let converted = try convert(
       Self.image + layer("r", "ReLU", "x", "y")

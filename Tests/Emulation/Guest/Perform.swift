@@ -1,7 +1,7 @@
 import KernelInterface
 import KernelsBaseline
 
-// The emulated program: kernels for arm64 that perform another process's calls.
+// The emulated program: arm64 kernels that perform the calls of another process.
 
 @_cdecl("write_constants")
 func writeConstants(_ target: UnsafeMutableRawPointer) -> Int {
@@ -17,7 +17,7 @@ func writeConstants(_ target: UnsafeMutableRawPointer) -> Int {
 @_cdecl("call_byte_count")
 func callByteCount() -> Int { MemoryLayout<KernelCall>.size }
 
-/// - Returns: the number of bytes of the answer.
+/// - Returns: the number of bytes of the result.
 @_cdecl("perform")
 func perform(_ call: UnsafeRawPointer, _ target: UnsafeMutableRawPointer) -> Int {
   var answer = KernelAnswer()

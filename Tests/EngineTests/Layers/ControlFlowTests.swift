@@ -5,7 +5,7 @@ import Testing
 
 @testable import Engine
 
-/// Short ways to write the layers of loops.
+/// Short notations for the layers of loops.
 private enum Flow {
   static func network(_ layers: [NeuralNetworkLayer]) -> NeuralNetwork {
     var network = NeuralNetwork()
@@ -61,7 +61,7 @@ private enum Flow {
   static let leave = NeuralNetworkLayer("leave", LoopBreak(), input: [], output: [])
   static let next = NeuralNetworkLayer("next", LoopContinue(), input: [], output: [])
 
-  /// A trial of a loop that adds the first input to `out0`, which starts as it.
+  /// A trial of a loop that adds the first input to `out0`, which starts with the same value.
   static func trial(
     _ label: String, _ change: (inout [NeuralNetworkLayer]) -> Void = { _ in }
   ) -> LayerTrial {
@@ -114,7 +114,7 @@ extension LoopContinue: TestedLayer {
   }
 }
 
-/// Loops and branches whose answers can be told by hand.
+/// Loops and branches whose results can be calculated by hand.
 @Suite struct ControlFlowTests {
   /// The outputs of the engine, which the reference implementation confirms.
   private func run(
@@ -149,7 +149,7 @@ extension LoopContinue: TestedLayer {
     #expect(result["n"]?.elements == [0])
   }
 
-  /// 2ⁿ, as often as an input says; not once for 0 or less.
+  /// 2ⁿ in a loop whose count is an input; it never runs for 0 or less.
   @Test(arguments: [(5, 32), (1, 2), (0, 1), (-3, 1)] as [(Float, Float)])
   func countedLoop(count: Float, power: Float) throws {
     let body = [Flow.pair(AddBroadcastable(), "out", "out", "twice"), Flow.copy("twice", "out")]
@@ -177,7 +177,7 @@ extension LoopContinue: TestedLayer {
     #expect(result["out"]?.elements == [25])
   }
 
-  /// Arrays grow in a loop inside a loop: 3 · 2³ elements, each run of the outer one doubling.
+  /// Arrays grow in nested loops: 3 · 2³ elements, doubled in each iteration of the outer loop.
   @Test func growingShapes() throws {
     var stretch = ConcatND()
     stretch.axis = 0
@@ -197,7 +197,7 @@ extension LoopContinue: TestedLayer {
     #expect(result["count"]?.elements == [6])
   }
 
-  /// A slice whose place is the loop's own counter: x[0] + 2 · x[1] + 3 · x[2] and so on.
+  /// A slice whose index is the loop's counter: x[0] + 2 · x[1] + 3 · x[2] and so on.
   @Test func countedSlices() throws {
     var slice = SliceDynamic()
     slice.endMasks = [false]
@@ -217,7 +217,7 @@ extension LoopContinue: TestedLayer {
     #expect(result["out"]?.elements == [3 + 10 + 21 + 44])
   }
 
-  /// The eigenvalue that numpy.linalg.eigh gives, by power iteration until nothing changes.
+  /// The eigenvalue of numpy.linalg.eigh, by power iteration until nothing changes.
   @Test func powerIteration() throws {
     let golden = Goldens.computed("power")
     let matrix = try golden.values("matrix")
@@ -245,7 +245,7 @@ extension LoopContinue: TestedLayer {
     #expect(abs((result["out"]?.elements[0] ?? 0) - expected) < 1e-5 * expected)
   }
 
-  /// Two blobs change places three times.
+  /// Two blobs are swapped three times.
   @Test func exchange() throws {
     let result = try run(
       [
@@ -256,7 +256,7 @@ extension LoopContinue: TestedLayer {
     #expect(result["b"]?.elements == [1, 2])
   }
 
-  /// Later predictions change neither earlier results nor inputs: 2³ · x, for few elements and many.
+  /// Later predictions change neither earlier results nor inputs: 2³ · x, for different sizes.
   @Test(arguments: [1, 5000]) func resultsAreKept(count: Int) throws {
     let model = TestNetwork.exactModel(
       [[count]],
@@ -277,7 +277,7 @@ extension LoopContinue: TestedLayer {
     }
   }
 
-  /// Each run of a loop draws other numbers, each prediction the same.
+  /// Each iteration of a loop draws different numbers, each prediction the same.
   @Test func randomNumbersInLoops() throws {
     var random = RandomUniformStatic()
     (random.outputShape, random.parameters.maxVal) = ([4], 1)

@@ -2,7 +2,7 @@ import CoreMLModel
 import TensorCore
 import TestSupport
 
-/// Inputs with the same shape, and inputs whose axes of size 1 are repeated.
+/// Inputs with the same shape, and inputs that are broadcast along axes of length 1.
 private let sets: [[[Int]]] = [
   [[1, 1, 5, 3, 7], [1, 1, 5, 3, 7]],
   [[2, 3, 16, 4, 4], [2, 3, 16, 4, 4], [2, 3, 16, 4, 4]],

@@ -10,7 +10,7 @@ extension Embedding: TestedLayer {
         var layer = Embedding()
         layer.inputDim = size
         layer.outputChannels = outputs
-        // Keras stores the values of an index together.
+        // Keras stores the values of an index contiguously.
         layer.matrix = Weights(
           random.weights(size * outputs).floatValue.shaped([size, outputs]).transposed([1, 0]))
         if hasBias { layer.matrix = random.weights(size * outputs) }

@@ -7,8 +7,8 @@ import Testing
 
 @testable import Engine
 
-/// The engine against the double-precision reference implementations, for every type of layer, with
-/// every instruction set of this machine and one to three threads.
+/// The engine compared with the double-precision reference implementations, for every type of
+/// layer, with every instruction set of this machine and one to three threads.
 @Suite struct EngineAgreementTests {
   @Test(arguments: testedLayerTypes.map { $0.typeName })
   func agreesWithReference(typeName: String) throws {
@@ -20,7 +20,7 @@ import Testing
     for trial in trials + exact.map(\.element) {
       do {
         try check(trial, Self.model(of: trial), &random)
-        // Near the poles of the tangent the rounding of the convolution before it counts for more.
+        // Near the poles of the tangent, rounding of the preceding convolution dominates.
         if typeName != "tan", trial.innerOutputs == 0,
           let surrounded = try surroundedModel(of: trial, &random)
         {
@@ -107,8 +107,8 @@ import Testing
     return model([layer], trial, outputs + (0..<trial.innerOutputs).map { "out\($0)" })
   }
 
-  /// The layer between two 1 × 1 convolutions, so that it works in the kernels' layout; nil for
-  /// layers that do not work on planes.
+  /// The layer between two 1 × 1 convolutions, so that it uses the kernels' layout; nil for layers
+  /// that do not work on planes.
   private func surroundedModel(
     of trial: LayerTrial, _ random: inout SplitMix64
   ) throws -> Model? {

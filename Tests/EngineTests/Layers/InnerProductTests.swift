@@ -26,10 +26,10 @@ extension InnerProduct: TestedLayer {
 }
 
 @Suite struct DynamicQuantizationTests {
-  /// With a largest magnitude of 127/64 a code is worth 1/64, so the codes of
-  /// (127, 2.5, −3.5, 0.25) / 64 are 127, 2, −4 and 0: nearest, ties to even. The weights are
-  /// (2, −4, 6, 8) · 0.5: (127 · 1 − 2 · 2 − 4 · 3 + 0 · 4) / 64 = 111/64, where the input itself
-  /// gives (127 − 5 − 10.5 + 1) / 64.
+  /// With a largest magnitude of 127/64, one code step is 1/64, so the codes of (127, 2.5, −3.5,
+  /// 0.25) / 64 are 127, 2, −4 and 0: nearest, ties to even. The weights are (2, −4, 6, 8) · 0.5:
+  /// (127 · 1 − 2 · 2 − 4 · 3 + 0 · 4) / 64 = 111/64, while the input itself yields (127 − 5 − 10.5
+  /// + 1) / 64.
   @Test func roundsTheInputToCodes() throws {
     var weights = Weights()
     weights.int8RawValue = Bytes([2, 252, 6, 8] as [UInt8])

@@ -10,13 +10,13 @@ import TestSupport
 struct LayerTrial {
   var layer: any LayerParameters
   var inputs: [[Int]]
-  /// Bounds of the random inputs.
+  /// The range of the random inputs.
   var range: ClosedRange<Float> = -2...2
-  /// The values of single inputs that are not random.
+  /// The values of single inputs, if they are not random.
   var values: [Int: [Float]] = [:]
   /// Identifies the trial in a failure.
   var label: String
-  /// How many blobs, `out0` and so on, networks inside the layer write.
+  /// The number of blobs, `out0` and so on, that networks inside the layer write.
   var innerOutputs = 0
 
   /// Whether the network takes arrays with exact shapes.
@@ -24,8 +24,8 @@ struct LayerTrial {
     inputs.contains { $0.count != 5 } || type(of: layer).specificationVersion > 3
   }
 
-  /// The same without the sequence axis, for networks with exact shapes; nil if the axis is used or
-  /// the type requires it.
+  /// The same trial without the sequence axis, for networks with exact shapes; nil if the axis is
+  /// used or the type requires it.
   var withoutSequence: LayerTrial? {
     let shapes = inputs.map { Array($0.dropFirst()) }
     guard !isExact, !(layer is Custom), !inputs.isEmpty,
@@ -34,7 +34,7 @@ struct LayerTrial {
     return LayerTrial(label + ", rank 4", layer, shapes, range: range, values: values)
   }
 
-  /// A custom layer's class has two outputs with the input's shape here.
+  /// In these tests, the class of a custom layer has two outputs with the input's shape.
   func outputShapes() throws -> [[Int]] {
     if let dynamic = layer as? any DynamicLayer,
       case let deciding = dynamic.decidingInputs(inputs.count), !deciding.isEmpty

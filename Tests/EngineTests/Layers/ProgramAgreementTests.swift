@@ -27,7 +27,7 @@ import Testing
     }
   }
 
-  /// Sizes that depend on values, jumps, and branches with results of two shapes have no operations.
+  /// Value-dependent sizes, jumps, and branches with results of two shapes have no operations.
   private static let refused: Set = ["whereNonZero", "loopBreak", "loopContinue", "branch"]
 
   private func check(
@@ -68,7 +68,7 @@ import Testing
     }
   }
 
-  /// Whether the input is a constant of the network: sizes of programs follow from constants.
+  /// Whether the input is a constant of the network, from which a program's sizes follow.
   private static func isConstant(_ index: Int, _ trial: LayerTrial) -> Bool {
     trial.values[index] != nil && trial.layer is any DynamicLayer
   }

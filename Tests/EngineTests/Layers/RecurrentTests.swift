@@ -2,7 +2,7 @@ import CoreMLModel
 import TensorCore
 import TestSupport
 
-/// Steps, batch, inputs, units.
+/// Numbers of steps, batch items, inputs and units.
 private let sizes = [(1, 1, 3, 4), (5, 1, 9, 8), (4, 2, 7, 5), (3, 1, 17, 33)]
 private let functions: [Activation.Function] = [
   .sigmoid, .tanh, .relu, .sigmoidHard(alpha: 0, beta: 0), .linear(alpha: 0, beta: 0),
@@ -72,7 +72,7 @@ extension SimpleRecurrent: TestedLayer {
         layer.biasVector = random.weights(units)
         return LayerTrial(
           "\(steps) × \(batch), \(inputs) to \(units)", layer,
-          // coremltools gives states a shape of their own.
+          // coremltools gives states their own shape.
           isSequence
             ? shapes(steps, batch, inputs, units, states: 1, true)
             : [[steps, batch, inputs, 1, 1], [batch, units, 1, 1, 1]])

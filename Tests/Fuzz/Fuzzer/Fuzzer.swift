@@ -4,8 +4,8 @@ import FuzzTargets
 import LibC
 import TensorCore
 
-/// libFuzzer's loop over one target. The variable FUZZ_TARGET names the target, FUZZ_SEEDS the folders
-/// of seeds; the arguments are libFuzzer's.
+/// libFuzzer's loop over one target. The variable FUZZ_TARGET names the target, FUZZ_SEEDS the
+/// folders of seeds; the arguments are libFuzzer's.
 @main enum Main {
   static func main() {
     var count = CommandLine.argc
@@ -52,7 +52,7 @@ private func testOneInput(_ data: UnsafePointer<UInt8>?, _ size: Int) -> Int32 {
   return 0
 }
 
-/// libFuzzer looks for a function of this name.
+/// The name of the function that libFuzzer looks for.
 @_cdecl("LLVMFuzzerCustomMutator")
 public func mutate(
   _ data: UnsafeMutablePointer<UInt8>?, _ size: Int, _ capacity: Int, _ seed: UInt32

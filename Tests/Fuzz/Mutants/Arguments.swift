@@ -1,7 +1,7 @@
 import FuzzTargets
 import TensorCore
 
-/// How `assay-mutants` was called.
+/// The arguments of `assay-mutants`.
 struct Arguments {
   static let usage = """
     usage: assay-mutants TARGET… | all  [options]
@@ -31,10 +31,10 @@ struct Arguments {
   var megabytes = 256
   var program: String?
   var writesMutants = false
-  /// Of a process that tries mutants: where it says how far it is.
+  /// In a process that tries mutants, the file in which it records its progress.
   var state: String?
 
-  /// - Throws: a text for the person.
+  /// - Throws: a message for the user.
   init(_ words: [String]) throws(Misuse) {
     var rest = words[...]
     func value(_ option: String) throws(Misuse) -> String {

@@ -3,7 +3,7 @@ import FuzzSupport
 import FuzzTargets
 import LibC
 
-/// Tries mutants of files on the program's code: the same numbers make the same mutants of the same
+/// Tries mutants of files on the program's code: equal numbers make equal mutants of the same
 /// seeds.
 @main enum Main {
   static func main() {

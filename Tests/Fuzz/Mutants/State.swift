@@ -1,7 +1,6 @@
 import LibC
 
-/// What a process that tries mutants says about itself, in a file that it shares with the one that
-/// watches it.
+/// The state of a process that tries mutants, in a file that it shares with its supervisor.
 struct State {
   private let words: UnsafeMutablePointer<Int64>
   static let byteCount = 4096
@@ -16,12 +15,12 @@ struct State {
     words = address.bindMemory(to: Int64.self, capacity: Self.byteCount / 8)
   }
 
-  /// The mutant that is being tried, counted from the first of the process.
+  /// The current mutant, counted from the process's first one.
   var current: Int {
     get { Int(words[0]) }
     nonmutating set { words[0] = Int64(newValue) }
   }
-  /// When that began, in nanoseconds; 0 before the first.
+  /// The time at which it started, in nanoseconds; 0 before the first mutant.
   var begin: Int64 {
     get { words[1] }
     nonmutating set { words[1] = newValue }
@@ -38,7 +37,7 @@ struct State {
     get { words[4] }
     nonmutating set { words[4] = newValue }
   }
-  /// Bytes.
+  /// The largest memory, in bytes.
   var largest: Int {
     get { Int(words[5]) }
     nonmutating set { words[5] = Int64(newValue) }

@@ -2,27 +2,27 @@ import FuzzSupport
 import FuzzTargets
 import LibC
 
-/// Runs processes that try mutants, and goes on after the one that ended or has to be ended.
+/// Runs processes that try mutants, and continues after one that ended or was killed.
 struct Supervisor {
   let arguments: Arguments
   let target: FuzzTarget
 
-  /// How much longer than allowed a mutant may take before its process is ended.
+  /// The time beyond the limit after which a mutant's process is killed.
   private static let patience = 5.0
 
   private struct Job {
     var process: pid_t = 0
-    /// Numbers of mutants, from the first of all.
+    /// The numbers of the mutants, counted from the first of all.
     var first: Int
     let end: Int
     let state: State
     let statePath: String
     let messages: String
-    /// When the process was started.
+    /// The time at which the process was started.
     var start: Int64 = 0
   }
 
-  /// - Returns: how many findings there are.
+  /// - Returns: the number of findings.
   func run() throws -> Int {
     let begin = State.now
     var findings = 0
@@ -74,7 +74,7 @@ struct Supervisor {
       """)
   }
 
-  /// What is wrong with the process's mutant, if it has ended by that or takes too long.
+  /// The finding about the process's mutant, if it ended the process or takes too long.
   private func watch(_ job: inout Job) throws -> String? {
     var status: Int32 = 0
     if waitpid(job.process, &status, WNOHANG) == job.process {

@@ -4,14 +4,14 @@ import FuzzTargets
 import LibC
 import TensorCore
 
-/// Tries mutants one after the other, in this process. A trap ends it, and a hang does not end:
-/// `Supervisor` watches.
+/// Tries mutants one after the other, in this process. A trap ends the process, and a hang never
+/// does, so `Supervisor` watches.
 struct Trial {
   let arguments: Arguments
   let target: FuzzTarget
   let state: State
 
-  /// Address space beyond which allocations fail.
+  /// The address space beyond which allocations fail.
   private static let addressSpace: rlim_t = 6 << 30
 
   func run() throws {
@@ -21,7 +21,7 @@ struct Trial {
     #endif
     let seeds = target.seeds(below: arguments.seeds)
     let mutator = target.mutator(seeds)
-    // As `--max-memory` does.
+    // As with `--max-memory`.
     MemoryBudget.allow(arguments.megabytes << 20)
     let path = "\(arguments.scratch)/mutant-\(getpid())\(target.suffix)"
     defer { unlink(path) }
@@ -70,7 +70,7 @@ struct Trial {
   }
 }
 
-/// Mutants that did harm, with what they did.
+/// Mutants that did harm, and their effects.
 struct Findings {
   private let arguments: Arguments
   private let target: FuzzTarget

@@ -1,7 +1,7 @@
 import TensorCore
 
-/// Changes what an HDF5 file says about the places, sizes and filters of its data: a word that may be
-/// an address or a size becomes another one; a compressed stream ends earlier or starts later.
+/// Changes the positions, sizes and filters of data in an HDF5 file: a word that may be an address
+/// or a size becomes another one; a compressed stream ends earlier or starts later.
 package enum ChunkMutator {
   /// One to three changes.
   package static func mutated(_ bytes: [UInt8], _ random: inout SplitMix64) -> [UInt8] {
@@ -12,7 +12,7 @@ package enum ChunkMutator {
 
   private static func change(_ bytes: inout [UInt8], _ random: inout SplitMix64) {
     let width = random.flag() ? 8 : 4
-    // Words start at multiples of four; those that are too large for the file are text or numbers.
+    // Words are at multiples of four; those too large for the file are text or numbers.
     let places = stride(from: 0, to: bytes.count - width, by: 4).filter {
       let word = word(bytes, $0, width)
       return word > 0 && word <= UInt64(bytes.count) || word == UInt64.max >> (64 - 8 * width)

@@ -1,10 +1,10 @@
 import Foundation
 import TensorCore
 
-/// What every command promises of any file: a documented exit code, lines of error that name the
-/// file, no control characters, no file left, and seconds and bytes within a bound.
+/// The contract of every command for any file: a documented exit code, lines of error that name the
+/// file, no control characters, no leftover files, and limits on seconds and bytes.
 package struct CommandContract: Sendable {
-  /// Files that are fine, for the commands that take one next to the hostile one.
+  /// Valid files, for commands that take one in addition to the hostile one.
   package struct Companions: Sendable {
     package var model: String
     package var image: String
@@ -19,9 +19,9 @@ package struct CommandContract: Sendable {
   private let scratch: String
   private let companions: Companions?
 
-  /// Success, a difference, a bad file, one that goes with other options, no memory.
+  /// Success, a difference, a bad file, one that needs other options, a lack of memory.
   package static let codes: Set<Int32> = [0, 1, 2, 64, 75]
-  /// Bytes for each of the file's, beyond those that any file may take.
+  /// The number of bytes per byte of the file, in addition to those that any file may take.
   private static let memoryRatio = 4
 
   /// - Parameter scratch: a folder for the commands' outputs.
@@ -31,9 +31,9 @@ package struct CommandContract: Sendable {
     self.companions = companions
   }
 
-  /// The arguments of every command, with the file at `path` in each place that takes a file.
+  /// The arguments of every command, with `path` in each position that takes a file.
   ///
-  /// - Parameter output: where a command that writes a file writes it.
+  /// - Parameter output: the path at which a command writes its file.
   package func commands(_ path: String, output: String) -> [[String]] {
     let model = [
       ["inspect", path], ["inspect", path, "--json"], ["inspect", path, "--spec"],
@@ -63,7 +63,7 @@ package struct CommandContract: Sendable {
     return model + other
   }
 
-  /// What the commands do with the file at `path` that they must not.
+  /// The violations of the contract by commands on the file at `path`.
   package func breaches(
     _ path: String, seconds: Double, megabytes: Int
   ) throws -> [String] {
@@ -74,7 +74,7 @@ package struct CommandContract: Sendable {
     }
   }
 
-  /// The same of one command.
+  /// The violations by one command.
   package func breaches(
     of words: [String], _ path: String, output: String, seconds: Double, megabytes: Int
   ) throws -> [String] {
@@ -82,7 +82,7 @@ package struct CommandContract: Sendable {
     let files = FileManager.default
     try files.createDirectory(atPath: folder, withIntermediateDirectories: true)
     defer { try? files.removeItem(atPath: folder) }
-    // The commands' outputs are alone in a folder, where nothing else may be left.
+    // The commands' outputs have a folder of their own, in which nothing else may be left.
     let outputs = folder + "/outputs"
     try files.createDirectory(atPath: outputs, withIntermediateDirectories: false)
     let name = output.split(separator: "/").last.map(String.init) ?? ""
@@ -106,13 +106,13 @@ package struct CommandContract: Sendable {
     return breaches
   }
 
-  /// The names of the command's files: of two that do not fit each other, either may be at fault.
+  /// The names of the command's files: if two of them do not match, either may be wrong.
   private func names(in words: [String], _ path: String) -> [String] {
     ([path, companions?.model, companions?.image].compactMap { $0 }).filter(words.contains)
       .compactMap { $0.split(separator: "/").last.map(String.init) }
   }
 
-  /// Texts that a command wrote with control characters in them.
+  /// Texts with control characters that a command wrote.
   private static func controls(below folder: String) -> [String] {
     let files = FileManager.default
     let names = files.enumerator(atPath: folder)?.compactMap { $0 as? String } ?? []
@@ -135,7 +135,7 @@ package struct CommandContract: Sendable {
     let lines = text.split(separator: "\n").filter { $0.hasPrefix("error: ") }
     if let code = result.code {
       if !codes.contains(code) { breaches.append("exits with \(code): \(text.prefix(300))") }
-      // What is wrong with a document is one line each, and what `check` prints.
+      // Errors of a document take one line each, and are what `check` prints.
       if code >= 2, command != "check" || output.isEmpty {
         if lines.isEmpty { breaches.append("says no error: \(text.prefix(300))") }
         if !lines.allSatisfy({ line in names.contains { line.contains($0) } }) {
@@ -156,7 +156,7 @@ package struct CommandContract: Sendable {
     return breaches
   }
 
-  /// What moves the cursor of a terminal, or the direction of text.
+  /// Characters that move a terminal's cursor, or change the direction of text.
   private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.value {
     case 0x09, 0x0A: false

@@ -1,8 +1,8 @@
 import TensorCore
 
-/// Values that find faults more often than random ones do.
+/// Values that find bugs more often than random ones do.
 package enum HostileValues {
-  /// Sizes at the bounds of integers and of `Limits`, and those that a product overflows with.
+  /// Sizes at the limits of integers and of `Limits`, and factors of overflowing products.
   package static let integers = [
     0, 1, 2, 3, 5, 7, 8, 16, 255, 256, 4096, 16_384, 16_385, 65_535, 65_536, 1 << 20, 1 << 24,
     (1 << 24) + 1, 1 << 31, (1 << 31) - 1, (1 << 31) + 1, 1 << 32, 1 << 46, 1 << 61, 1 << 62,
@@ -20,7 +20,7 @@ package enum HostileValues {
     "-1", "9223372036854775808", "nan", "None", "null", String(repeating: "x", count: 5000),
   ]
 
-  /// A size that is plausible more often than not.
+  /// Usually a plausible size.
   package static func integer(_ random: inout SplitMix64) -> Int {
     random.below(3) > 0 ? random.below(9) : random.pick(integers)
   }
@@ -29,7 +29,7 @@ package enum HostileValues {
     random.below(3) > 0 ? Double(random.below(17) - 8) / 4 : random.pick(numbers)
   }
 
-  /// A word of the seeds more often than not.
+  /// Usually a word of the seeds.
   package static func string(_ random: inout SplitMix64, _ words: [String]) -> String {
     words.isEmpty || random.below(4) == 0 ? random.pick(strings) : random.pick(words)
   }

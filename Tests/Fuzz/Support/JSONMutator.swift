@@ -1,8 +1,8 @@
 import ByteFormats
 import TensorCore
 
-/// Changes JSON documents: values become others of any type, members and elements are left out,
-/// doubled, moved or replaced by those of other documents. What comes out is always JSON.
+/// Changes JSON documents: values become others of any type; members and elements are removed,
+/// duplicated, moved, or replaced by those of other documents. The result is always JSON.
 package struct JSONMutator: Sendable {
   private let words: [String]
   private let parts: [JSONValue]
@@ -27,7 +27,7 @@ package struct JSONMutator: Sendable {
     self.parts = parts
   }
 
-  /// One to five changes, fewer more often; of bytes that are not JSON, random damage.
+  /// Makes one to five changes, usually few; bytes that are not JSON get random damage.
   package func mutated(_ bytes: [UInt8], _ random: inout SplitMix64) -> [UInt8] {
     guard var value = try? JSONValue(parsing: bytes) else { return bytes.damaged(&random) }
     for _ in 0...random.below(1 + random.below(5)) {
@@ -37,7 +37,7 @@ package struct JSONMutator: Sendable {
     return Array(value.text.utf8)
   }
 
-  /// The document with the node at `position`, counted from the outermost, changed.
+  /// The document with the node at `position` changed, counted from the outermost.
   private func changed(
     _ value: JSONValue, at position: inout Int, _ random: inout SplitMix64
   ) -> JSONValue {
@@ -74,7 +74,7 @@ package struct JSONMutator: Sendable {
         }
         if position == 0, random.below(4) == 0 {
           position = -1
-          // Left out, or under another name.
+          // Removed, or with another name.
           if random.flag() { result[HostileValues.string(&random, object.names)] = inner }
         } else {
           result[name] = changed(inner, at: &position, &random)

@@ -1,9 +1,9 @@
 import ByteFormats
 import TensorCore
 
-/// Changes encoded messages by their schema: values become huge, negative or not numbers, names
-/// become other names, messages are moved, doubled, left out, made anew or become others of their
-/// choice. What comes out is always an encoding.
+/// Changes encoded messages by their schema: values become huge, negative or NaN, names become
+/// other names, messages are moved, duplicated, removed, created or replaced by others of their
+/// oneof. The result is always an encoded message.
 package struct MessageMutator: Sendable {
   private let schema: ProtobufSchema
   /// Text from the seeds.
@@ -30,7 +30,7 @@ package struct MessageMutator: Sendable {
     self.messages = messages
   }
 
-  /// One to five changes, fewer more often; random damage if the bytes are not a message.
+  /// Makes one to five changes, usually few; bytes that are not a message get random damage.
   package func mutated(_ bytes: [UInt8], _ random: inout SplitMix64) -> [UInt8] {
     guard var tree = try? MessageTree(bytes, schema: schema) else { return bytes.damaged(&random) }
     var names: [[UInt8]] = []
@@ -110,7 +110,7 @@ package struct MessageMutator: Sendable {
     }
   }
 
-  /// Another field of the message's schema.
+  /// Adds another field of the message's schema.
   private func add(to message: inout MessageTree, _ random: inout SplitMix64) {
     guard let schema = message.schema, !schema.fields.isEmpty else { return }
     let field = random.pick(schema.fields)
@@ -118,7 +118,7 @@ package struct MessageMutator: Sendable {
       MessageTree.Field(number: field.number, value: made(field, depth: 3, &random)))
   }
 
-  /// Another field of the same choice, or of the same kind.
+  /// Replaces the field with another one of its oneof, or of the same kind.
   private func becomeOther(
     _ field: inout MessageTree.Field, of schema: ProtobufSchema?, _ random: inout SplitMix64
   ) {
@@ -131,7 +131,7 @@ package struct MessageMutator: Sendable {
     if random.below(4) > 0 { field.value = made(other, depth: 3, &random) }
   }
 
-  /// A new value: a message of the seeds, or one with some of its fields.
+  /// A new value: a message from the seeds, or one with some of its fields.
   private func made(
     _ field: ProtobufSchema.Field, depth: Int, _ random: inout SplitMix64
   ) -> MessageTree.Value {
@@ -166,22 +166,22 @@ package struct MessageMutator: Sendable {
 }
 
 extension MessageTree {
-  /// The message and all inside, outermost first.
+  /// Visits the message and all nested messages, outermost first.
   fileprivate func visit(_ body: (MessageTree) -> Void) {
     body(self)
     for case .message(let inner) in fields.map(\.value) { inner.visit(body) }
   }
 
-  /// Fields of the message and of all inside.
+  /// The number of fields of the message and all nested messages.
   fileprivate var slotCount: Int {
     fields.reduce(0) {
       if case .message(let inner) = $1.value { $0 + 1 + inner.slotCount } else { $0 + 1 }
     }
   }
 
-  /// Passes the field at `position`, counted as `slotCount` does, with its message to `body`.
+  /// Passes the field at `position`, in the order of `slotCount`, and its message to `body`.
   ///
-  /// - Parameter position: counted down; below 0 when the field has been passed.
+  /// - Parameter position: counted down; negative after the field has been passed.
   fileprivate mutating func change(
     at position: inout Int, _ body: (inout MessageTree, Int) -> Void
   ) {

@@ -1,7 +1,7 @@
 import ByteFormats
 import TensorCore
 
-/// An encoded protobuf message taken apart by its schema, to be changed and encoded again.
+/// An encoded protobuf message, decomposed by its schema for changes and encoding.
 struct MessageTree: Sendable {
   enum Value: Sendable {
     case varint(UInt64)
@@ -23,7 +23,7 @@ struct MessageTree: Sendable {
 
   init(schema: ProtobufSchema?) { self.schema = schema }
 
-  /// - Throws: if the bytes are not a message, or one that is nested too deeply.
+  /// - Throws: if the bytes are not a message, or are nested too deeply.
   init(_ bytes: [UInt8], schema: ProtobufSchema) throws {
     self = try bytes.withUnsafeBytes {
       try MessageTree($0, 0..<$0.count, schema: schema, depth: Limits.protobufDepth)
@@ -120,7 +120,7 @@ extension MessageTree.Value {
     }
   }
 
-  /// The value as it follows its key.
+  /// Appends the value as it follows its key.
   fileprivate func append(to bytes: inout [UInt8]) {
     func delimited(_ content: [UInt8]) {
       ProtobufWire.append(varint: UInt64(content.count), to: &bytes)

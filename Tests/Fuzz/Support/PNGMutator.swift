@@ -1,7 +1,7 @@
 import TensorCore
 
-/// Changes PNG files byte by byte and gives the chunks the checksums of what they hold now, so that
-/// what comes after the checksum sees the changes.
+/// Changes PNG files byte by byte, and corrects the checksums of the chunks, so that code after the
+/// checksum sees the changes.
 package enum PNGMutator {
   private static let signature = 8
 

@@ -25,7 +25,7 @@ extension SplitMix64 {
 
 /// Random damage to files.
 extension [UInt8] {
-  /// One to four changes: a bit, a byte, a piece removed, duplicated or moved, or the end cut off.
+  /// Makes one to four changes to bits, bytes or pieces, or truncates the end.
   package func damaged(_ random: inout SplitMix64) -> [UInt8] {
     var bytes = self
     for _ in 0...random.below(4) where !bytes.isEmpty {
@@ -44,7 +44,7 @@ extension [UInt8] {
     return bytes
   }
 
-  /// One to four bytes replaced, without moving any.
+  /// Replaces one to four bytes, without moving any.
   package func withBytesReplaced(_ random: inout SplitMix64) -> [UInt8] {
     var bytes = self
     for _ in 0...random.below(4) where !bytes.isEmpty {

@@ -4,14 +4,14 @@ import LibC
 package struct ResidentMemory: Sendable {
   private let status: String
 
-  /// Of this process.
+  /// The memory of this process.
   package static let own = ResidentMemory(status: "/proc/self/status")
 
   private init(status: String) { self.status = status }
 
   init(of process: pid_t) { status = "/proc/\(process)/status" }
 
-  /// From here on, `peak` of this process is that since now (Linux).
+  /// Makes `peak` of this process start from now (Linux).
   package static func resetPeak() {
     #if os(Linux)
       let descriptor = open("/proc/self/clear_refs", O_WRONLY | O_CLOEXEC)
@@ -21,7 +21,7 @@ package struct ResidentMemory: Sendable {
     #endif
   }
 
-  /// 0 if the system does not say.
+  /// The peak; 0 if the system does not report it.
   package var peak: Int { value("VmHWM:") }
   package var current: Int { value("VmRSS:") }
 

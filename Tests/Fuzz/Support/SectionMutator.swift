@@ -1,7 +1,7 @@
 import TensorCore
 
-/// Changes configurations of sections and `key=value` lines: values become others, lines and whole
-/// sections are left out, doubled, swapped or come from other configurations.
+/// Changes configurations of sections and `key=value` lines: values become others; lines and whole
+/// sections are removed, duplicated, swapped, or copied from other configurations.
 package struct SectionMutator: Sendable {
   private let lines: [String]
 
@@ -19,7 +19,7 @@ package struct SectionMutator: Sendable {
     "1,2,3,4,5,6,7,8,9", "99999",
   ]
 
-  /// One to five changes, fewer more often.
+  /// Makes one to five changes, usually few.
   package func mutated(_ bytes: [UInt8], _ random: inout SplitMix64) -> [UInt8] {
     var lines = Self.lines(bytes)
     for _ in 0...random.below(1 + random.below(5)) {
@@ -39,7 +39,7 @@ package struct SectionMutator: Sendable {
     case 4:
       if !self.lines.isEmpty { lines.insert(random.pick(self.lines), at: place) }
     case 5:
-      // A whole section: once more, or not at all.
+      // Duplicates or removes a whole section.
       let begins = lines.indices.filter { lines[$0].hasPrefix("[") }
       guard begins.count > 1 else { return }
       let index = random.below(begins.count)

@@ -5,26 +5,26 @@ import TensorCore
 /// A process whose time and memory are measured.
 package enum Subprocess {
   package struct Result: Sendable {
-    /// Of a process that exited.
+    /// The exit code of a process that exited.
     package let code: Int32?
     /// The signal that ended the process.
     package let signal: Int32?
-    /// Of processor time, with that of the processes that it started: other work on the machine does
+    /// The processor time, including that of its child processes; other work on the machine does
     /// not count.
     package let seconds: Double
-    /// The greatest resident memory; 0 if the system does not say. It is sampled, since what the
-    /// system reports at the end includes that of the process that started this one.
+    /// The largest resident memory; 0 if unknown. It is sampled, since what the system reports at
+    /// the end includes that of the parent process.
     package let peakBytes: Int
   }
 
-  /// Starts `words[0]`, which is at `path`, without input or output.
+  /// Starts the program at `path` as `words[0]`, without input or output.
   ///
   /// - Parameter messages: the file for standard error.
   package static func start(_ path: String, _ words: [String], messages: String) throws -> pid_t {
     try start(path, words, output: "/dev/null", messages: messages)
   }
 
-  /// Runs a program to its end, or for `limit` seconds on the clock.
+  /// Runs a program to its end, or for `limit` seconds of wall-clock time.
   package static func run(
     _ path: String, _ words: [String], output: String, messages: String, limit: Double
   ) throws -> Result {
@@ -42,7 +42,7 @@ package enum Subprocess {
         ends = true
         continue
       }
-      // Until the process runs its program, the peak is that of the one that starts it.
+      // Until the process runs its program, its peak is that of its parent.
       let sample = memory.peak
       if sample > 0 { peak = sample }
       usleep(pause)
@@ -55,7 +55,7 @@ package enum Subprocess {
       seconds: seconds(usage.ru_utime) + seconds(usage.ru_stime), peakBytes: peak)
   }
 
-  /// A trap is to end the process at once.
+  /// A trap should end the process at once.
   private static let environment = ProcessInfo.processInfo.environment
     .merging(["SWIFT_BACKTRACE": "enable=no"]) { $1 }.map { "\($0)=\($1)" }
 

@@ -1,7 +1,7 @@
 import TensorCore
 
-/// Changes texts in protobuf's text format by their tokens: values become others, fields and
-/// messages are left out, doubled, swapped or come from other texts.
+/// Changes protobuf texts by their tokens: values become others; fields and messages are removed,
+/// duplicated, swapped, or copied from other texts.
 package struct TextMutator: Sendable {
   /// A field with its value or message, as tokens.
   private let fields: [[String]]
@@ -21,7 +21,7 @@ package struct TextMutator: Sendable {
     self.fields = fields.sorted { $0.joined(separator: " ") < $1.joined(separator: " ") }
   }
 
-  /// One to five changes, fewer more often.
+  /// Makes one to five changes, usually few.
   package func mutated(_ bytes: [UInt8], _ random: inout SplitMix64) -> [UInt8] {
     var text = Tokens(bytes)
     for _ in 0...random.below(1 + random.below(5)) {
@@ -40,7 +40,7 @@ package struct TextMutator: Sendable {
     case 0: text.tokens.removeSubrange(range)
     case 1: text.tokens.insert(contentsOf: field, at: range.lowerBound)
     case 2:
-      // A message inside itself, too.
+      // A message may replace a part of itself, too.
       let other = random.pick(ranges)
       text.tokens.replaceSubrange(range, with: Array(text.tokens[other]))
     case 3, 4:
@@ -48,7 +48,7 @@ package struct TextMutator: Sendable {
         text.tokens.insert(contentsOf: random.pick(fields), at: range.upperBound)
       }
     case 5:
-      // Into a message.
+      // Inserts a field into a message.
       if field.count > 3, !fields.isEmpty {
         text.tokens.insert(contentsOf: random.pick(fields), at: range.upperBound - 1)
       }
@@ -73,7 +73,7 @@ package struct TextMutator: Sendable {
   }
 }
 
-/// The tokens of a text, and where its fields are.
+/// The tokens of a text, and the ranges of its fields.
 private struct Tokens {
   var tokens: [String] = []
 

@@ -4,18 +4,18 @@ import FuzzSupport
 import TensorCore
 
 extension FuzzTarget {
-  /// Packages written onto hostile folders: names and contents of what is there, and names of the files
-  /// to write.
+  /// Writes packages to hostile folders; mutants are the names and contents of existing files, and
+  /// the names of the files to write.
   static let folder = FuzzTarget(
     "folder", suffix: ".folder", from: [], examples: FolderAttempt.seeds.map(\.bytes),
     mutator: { _ in { FolderAttempt($0).mutated(&$1).bytes } },
     attempt: { path, bytes in try FolderAttempt(bytes).run(in: path + ".d") })
 }
 
-/// A folder that is there, and what is to be written in its place.
+/// An existing folder, and the files to write there.
 private struct FolderAttempt {
-  /// The name of a file in the old package; of a link, with `@` at its end; or of a file to write, with
-  /// `>` at its start.
+  /// The name of a file in the old package, of a link if it ends with `@`, or of a file to write if
+  /// it starts with `>`.
   var entries: [(name: [UInt8], content: [UInt8])]
 
   private static let listing =
@@ -115,7 +115,7 @@ private struct FolderAttempt {
     }
   }
 
-  /// Where the name leads outside, nothing is there.
+  /// Does nothing if the name leads out of the folder.
   private func put(_ name: String, _ content: [UInt8], below folder: String) {
     let manager = FileManager.default
     let parts = name.utf8.split(separator: UInt8(ascii: "/")).map { String(Substring($0)) }
@@ -123,7 +123,7 @@ private struct FolderAttempt {
       return
     }
     let path = ([folder] + parts).joined(separator: "/")
-    // Not through a link that is there already.
+    // Links that already exist are not followed.
     var place = folder
     for part in parts.dropLast() {
       place += "/" + part
@@ -140,7 +140,7 @@ private struct FolderAttempt {
     }
   }
 
-  /// The paths of `Manifest.json` and of what it lists.
+  /// The paths of `Manifest.json` and of the files that it lists.
   private static func listed(_ package: String) -> [[UInt8]] {
     let bytes = FileManager.default.contents(atPath: package + "/Manifest.json").map { [UInt8]($0) }
     let entries = (try? JSONValue(parsing: bytes ?? []))?["itemInfoEntries"]?.object?.members ?? []
@@ -148,7 +148,7 @@ private struct FolderAttempt {
     return (["Manifest.json"] + paths.map { "Data/" + $0 }).map { Array($0.utf8) }
   }
 
-  /// All below a folder; links are not followed.
+  /// Everything in a folder; links are not followed.
   private static func content(_ folder: String) -> [String: [UInt8]] {
     let manager = FileManager.default
     let names = manager.enumerator(atPath: folder)?.compactMap { $0 as? String } ?? []

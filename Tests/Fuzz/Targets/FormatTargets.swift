@@ -14,7 +14,7 @@ extension FuzzTarget {
     FuzzTarget("caffemodel-bytes", suffix: ".caffemodel", attempt: network),
     FuzzTarget("prototxt-bytes", suffix: ".prototxt", attempt: network),
     FuzzTarget("cfg-bytes", suffix: ".cfg", attempt: network),
-    // Read by the worker, which has to be next to the program.
+    // The worker reads these; it has to be beside the program.
     FuzzTarget("h5-bytes", suffix: ".h5", attempt: network),
     FuzzTarget("keras-bytes", suffix: ".keras", attempt: network),
     FuzzTarget("npy-bytes", suffix: ".npy", attempt: arrays),
@@ -90,7 +90,7 @@ extension FuzzTarget {
     }
   }
 
-  /// Code of Python functions.
+  /// The code of Python functions.
   @Sendable private static func lambdas(_ path: String, _ bytes: [UInt8]) -> [[UInt8]] {
     guard let json = try? JSONValue(parsing: bytes) else { return [] }
     return (json["cases"]?.array ?? []).compactMap { entry in
@@ -98,7 +98,7 @@ extension FuzzTarget {
     }
   }
 
-  /// A network of one Lambda with the code.
+  /// Converts a network of one Lambda with the code.
   @Sendable private static func lambda(_ path: String, _ bytes: [UInt8]) throws {
     let code = Data(bytes).base64EncodedString()
     let text = """
@@ -110,7 +110,7 @@ extension FuzzTarget {
     try network(path, Array(text.utf8))
   }
 
-  /// Networks of one layer of each class of a source, and those that its functions build.
+  /// Converts networks of one layer of each class in a source, and those that functions build.
   @Sendable private static func source(_ path: String, _ bytes: [UInt8]) throws {
     let words = String(decoding: bytes, as: UTF8.self).split { !$0.isLetter && $0 != "_" }
     let names = zip(words, words.dropFirst()).filter { $0.0 == "class" }.map(\.1)
@@ -138,7 +138,7 @@ extension FuzzTarget {
     if let failure { throw failure }
   }
 
-  /// Constants as `marshal` writes them: numbers, texts, and tuples of references.
+  /// Constants in the format of `marshal`: numbers, texts, and tuples of references.
   private static let constants: [[UInt8]] = {
     func text(_ text: String) -> [UInt8] { [0x7A, UInt8(text.utf8.count)] + Array(text.utf8) }
     func int(_ bytes: [UInt8]) -> [UInt8] { [0x69] + bytes }
@@ -146,7 +146,7 @@ extension FuzzTarget {
     let long: [UInt8] = [0x6C, 2, 0, 0, 0, 0xFF, 0x7F, 1, 0]
     let double: [UInt8] = [0x67, 0, 0, 0, 0, 0, 0, 0xF8, 0x3F]
     let list: [UInt8] = [0x28, 3, 0, 0, 0]
-    // Each of 12 tuples holds the next one twice; references are counted from the outermost.
+    // Each of 12 tuples contains the next one twice; references are counted from the outermost.
     let shared = (1...12).reversed().reduce([0xE9, 2, 0, 0, 0] as [UInt8]) {
       [0xA9, 2] + $0 + [0x72, UInt8($1), 0, 0, 0]
     }
@@ -156,10 +156,10 @@ extension FuzzTarget {
     ]
   }()
 
-  /// The code of `def f(x): a = CONSTANT; return x * a` of Python 3.11.
+  /// The code of `def f(x): a = CONSTANT; return x * a` in Python 3.11.
   private static func code(with constant: [UInt8]) -> [UInt8] {
     func bytes(_ content: [UInt8]) -> [UInt8] { [0x73, UInt8(content.count), 0, 0, 0] + content }
-    // Arguments, of them by position and by name only; the stack; flags.
+    // The numbers of arguments, positional-only and keyword-only ones; the stack size; flags.
     let counts: [UInt8] = [1, 0, 0, 8, 3].flatMap { [$0, 0, 0, 0] as [UInt8] }
     let instructions: [UInt8] = [
       0x97, 0, 0x64, 1, 0x7D, 1, 0x7C, 0, 0x7C, 1, 0x7A, 5, 0, 0, 0x53, 0,
@@ -171,7 +171,7 @@ extension FuzzTarget {
   }
 
   private static let requests: [UInt8] = {
-    // Length of the table, position of the values, number of requests, one request.
+    // The length of the table, the position of the values, the number of requests, one request.
     var bytes = [UInt8](repeating: 0, count: 20)
     bytes[0] = 43
     bytes[10] = 1
@@ -180,7 +180,7 @@ extension FuzzTarget {
   }()
 }
 
-/// A worker whose answers are the mutant: the description of a file, then what it answers to each
+/// A worker whose output is the mutant: the description of a file, then the response to each
 /// request.
 private struct WorkerAnswers: HDF5Backend {
   private var description: [UInt8]
@@ -191,7 +191,7 @@ private struct WorkerAnswers: HDF5Backend {
     let length = bytes.count < 2 ? 0 : Int(bytes[0]) | Int(bytes[1]) << 8
     let rest = bytes.dropFirst(2)
     description = Array(rest.prefix(length))
-    // A worker of another version is a fault of the installation.
+    // A worker of another version would be an installation error.
     let version = FrameFormat.magic.count - 1
     if description.count > version { description[version] = FrameFormat.magic[version] }
     answers = Array(rest.dropFirst(length))

@@ -2,29 +2,29 @@ import Foundation
 import FuzzSupport
 import TensorCore
 
-/// What is handed to the program's code: some format, how its files are changed, and what the
-/// commands do with them.
+/// An entry point of the program: a file format, the mutations of its files, and the actions of the
+/// commands on them.
 package struct FuzzTarget: Sendable {
-  /// Makes a file of another. A value of it belongs to the seeds that it was made for.
+  /// Makes one file from another. A mutator belongs to the seeds for which it was made.
   package typealias Mutator = @Sendable ([UInt8], inout SplitMix64) -> [UInt8]
 
   package let name: String
-  /// The end of the name of the files, with the period.
+  /// The suffix of the files' names, with the period.
   package let suffix: String
-  /// The ends of the names of files that hold seeds.
+  /// The suffixes of files that contain seeds.
   private let sources: [String]
-  /// Seeds that are in no file.
+  /// Seeds that are not in files.
   private let examples: [[UInt8]]
   /// The seeds in such a file.
   private let seeds: @Sendable (_ path: String, _ bytes: [UInt8]) -> [[UInt8]]
   package let mutator: @Sendable (_ seeds: [[UInt8]]) -> Mutator
   /// Does what the commands do with the file.
   ///
-  /// - Throws: `ModelError` for a file that is refused. Any other error, and one with the code
-  ///   `.internal`, is a finding, as are a trap, a hang and memory out of proportion.
+  /// - Throws: `ModelError` for a file that is refused. Any other error, or one with the code
+  ///   `.internal`, is a finding, as are a trap, a hang and excessive memory.
   package let attempt: @Sendable (_ path: String, _ bytes: [UInt8]) throws -> Void
 
-  /// Seeds that are larger take too long.
+  /// Larger seeds take too long.
   private static let largestSeed = 12 << 10
 
   init(
@@ -49,7 +49,7 @@ package struct FuzzTarget: Sendable {
 
   package static func named(_ name: String) -> FuzzTarget? { all.first { $0.name == name } }
 
-  /// The seeds below these folders, in the order of their files' names.
+  /// The seeds in these folders, in the order of their files' names.
   package func seeds(below folders: [String]) -> [[UInt8]] {
     var result = examples
     var seen: Set<[UInt8]> = []
@@ -70,7 +70,7 @@ package struct FuzzTarget: Sendable {
     return result
   }
 
-  /// The mutant with this number: the same of the same seeds.
+  /// The mutant with this number, always the same for the same seeds.
   package func mutant(
     _ number: UInt64, of seeds: [[UInt8]], _ mutator: Mutator
   ) -> [UInt8] {
@@ -79,12 +79,12 @@ package struct FuzzTarget: Sendable {
   }
 }
 
-/// What became of a mutant that did no harm.
+/// The outcome of a mutant that did no harm.
 package enum Outcome: Sendable {
   case accepted, refused
 }
 
-/// Something that must not happen.
+/// A violation of the program's contract.
 package struct Finding: Error, Sendable, CustomStringConvertible {
   package let description: String
 

@@ -6,7 +6,7 @@ import FuzzSupport
 import TensorCore
 
 extension FuzzTarget {
-  /// Calls of the C library: the first bytes say which, and the rest is a model.
+  /// Calls of the C library: the first bytes determine the calls, and the rest is a model.
   static let library = FuzzTarget(
     "library", suffix: ".calls", from: [".mlmodel"],
     seeds: { _, model in
@@ -32,16 +32,16 @@ extension FuzzTarget {
     })
 }
 
-/// What a program in C does with handles, right or wrong. Its pointers inside values are valid, since the
-/// library cannot check them.
+/// Correct and incorrect uses of handles by a C program. Its pointers inside values are valid,
+/// since the library cannot check them.
 private struct LibraryCalls {
   static let byteCount = 96
 
   enum Kind { case model, state, prediction }
 
-  /// What chooses the next step; zeros at its end.
+  /// The bytes that determine the next steps; zeros follow the end.
   var bytes: ArraySlice<UInt8>
-  /// The first are invalid handles.
+  /// The first handles are invalid.
   private var handles = ([0, 0x1000, (0xA55A << 48) + 1] as [UInt]).map {
     OpaquePointer(bitPattern: $0)
   }
@@ -107,7 +107,7 @@ private struct LibraryCalls {
     try keep(open(choice(8) == 0 ? "" : path, &options, &error), .model)
   }
 
-  /// A new handle, or an error.
+  /// Keeps a new handle, or expects an error.
   private mutating func keep(_ handle: OpaquePointer?, _ kind: Kind) throws {
     try require((handle == nil) == (error != nil))
     guard let handle else { return }
@@ -123,7 +123,7 @@ private struct LibraryCalls {
     if let given, isOne { living[given] = nil }
   }
 
-  /// Reads everything that the library gives.
+  /// Reads everything in the library's results.
   private func look(at description: UnsafePointer<assay_description>?) throws {
     guard let given = description?.pointee else { return }
     for (features, count) in [
@@ -160,9 +160,9 @@ private struct LibraryCalls {
   }
 }
 
-/// Inputs, or a state, of a model or of nothing.
+/// Inputs, or a state, for a model or for none.
 private final class Values {
-  /// Around the middle, arrays of any strides are inside.
+  /// Arrays with any strides stay inside, since they start near the middle.
   private let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 16)
   private var values: [assay_value] = []
   private var blocks: [UnsafeMutableRawPointer] = []
@@ -178,7 +178,7 @@ private final class Values {
       value.name = feature?.name ?? UnsafePointer(kept(Array("x".utf8CString)))
       (value.kind, value.type) = (feature?.kind ?? 1, feature?.type ?? 26116)
       var shape = feature.map { feature in (0..<feature.rank).map { feature.shape[$0] } } ?? [2, 3]
-      // Beyond the declared: any kind and type, few or impossible elements.
+      // Other kinds and types than declared, with few or impossible elements.
       if calls.choice(3) == 0 { value.kind = Int32(calls.choice(8)) }
       if calls.choice(3) == 0 {
         value.type = Int32(calls.choice(3) << 8 | calls.choice(10)) + 0x6200

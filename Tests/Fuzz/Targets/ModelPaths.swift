@@ -7,8 +7,8 @@ import ModelPrediction
 import ModelTransforms
 import TensorCore
 
-/// What the commands do with a document: each path goes as far as it can, and the first refusal of
-/// the document itself is thrown in the end.
+/// The actions of the commands on a document: each goes as far as possible, and the first refusal
+/// of the document itself is thrown at the end.
 struct ModelPaths {
   let model: Model
   private let classes = CustomLayerRegistry()
@@ -22,7 +22,7 @@ struct ModelPaths {
   func runAll() throws {
     try path("check") { _ = ModelCheck(model) }
     try path("write") { try requireSame(Model(bytes: Bytes(model.encoded()))) }
-    // Of the commands, `edit` alone takes an invalid document.
+    // Only the command `edit` accepts an invalid document.
     try path("edit") { try edit() }
     try model.requireValid()
     try path("inspect") {
@@ -53,7 +53,7 @@ struct ModelPaths {
     }
   }
 
-  /// A refusal is fine, whatever of.
+  /// Runs a path; any refusal is fine.
   private func path(_ name: String, _ body: () throws -> Void) throws {
     do { try body() } catch let error as ModelError {
       for error in error.all where error.code == .internal {
@@ -73,7 +73,7 @@ struct ModelPaths {
     return options
   }
 
-  /// Whether a prediction is a matter of milliseconds.
+  /// Whether a prediction takes only milliseconds.
   var isQuick: Bool {
     get throws {
       do {
@@ -89,7 +89,7 @@ struct ModelPaths {
     }
   }
 
-  /// Compared by their encodings, in which a NaN equals itself.
+  /// Compares the encodings, in which NaN equals itself.
   private func requireSame(_ other: Model) throws {
     guard try other.encoded() == model.encoded() else {
       throw Finding("the file does not contain what was written")
@@ -172,8 +172,8 @@ struct ModelPaths {
 }
 
 extension StepDescription {
-  /// Multiply-adds, zeros included: a transposed convolution computes each output from the taps of
-  /// its phase, of which there may be far more than pixels of the input.
+  /// The multiply-adds including zeros: a transposed convolution computes each output from the taps
+  /// of its phase, of which there may be far more than input pixels.
   fileprivate var work: Int {
     get throws {
       guard kernel.contains("transposed"), let shape = outputShapes.first else {
@@ -185,7 +185,7 @@ extension StepDescription {
 }
 
 extension Model {
-  /// A bound on the runs of its loops; one whose number of runs is computed counts as endless.
+  /// A limit on the iterations of its loops; loops with a computed count are infinite.
   fileprivate var loopRuns: Int {
     func runs(_ network: NeuralNetwork) -> Int {
       network.layers.reduce(1) { sum, layer in

@@ -6,8 +6,8 @@ import FuzzSupport
 import TensorCore
 
 extension FuzzTarget {
-  /// Names with combining marks, quotes, and characters that control a terminal or the direction of
-  /// writing, through everything that prints them: no name ends the quotes that it is in.
+  /// Names with combining marks, quotes, and characters that control terminals or the direction of
+  /// text, in everything that prints names: no name ends its quotes.
   static let names = FuzzTarget(
     "names", suffix: ".txt", from: [], examples: seeds.map { Array($0.utf8) },
     mutator: { _ in
@@ -20,7 +20,7 @@ extension FuzzTarget {
       }
     }, attempt: { try PrintedName(String(decoding: $1, as: UTF8.self)).requireContained(at: $0) })
 
-  /// What printed more than a name before, and what is special in a format.
+  /// Names that once printed more than a name, and special characters of formats.
   private static let seeds = [
     "-q\"\u{301}, URL=\"javascript:alert(1)\", label=\"owned", "x'\u{301}; touch PWN; '", "=1+1",
     "\"\u{301},x", "a,\u{301}b", "\r\n=cmd|' /C calc'!A0", "</script\u{338}><script>",
@@ -36,10 +36,10 @@ extension FuzzTarget {
   ]
 }
 
-/// A name, and what is printed of it.
+/// A name, and the texts that contain it.
 private struct PrintedName {
   let name: String
-  /// What a name that needs no care would print has the same structure.
+  /// The texts with a harmless name must have the same structure.
   private static let plain = PrintedName("plain")
 
   init(_ name: String) { self.name = name }
@@ -64,7 +64,7 @@ private struct PrintedName {
     for line in error.lines {
       try require(!line.text.unicodeScalars.contains(where: \.isControl), "message")
     }
-    // What the commands print of a model with it.
+    // The texts that commands print for a model with the name.
     let model = model
     _ = ModelCheck(model)
     _ = Inspection(model)
@@ -72,10 +72,10 @@ private struct PrintedName {
     _ = try? Model(contentsOf: path)
   }
 
-  /// A table has one row of two cells, and none of them is a formula.
+  /// A table has one row of two cells, neither of which is a formula.
   private func requireCell() throws {
     let rows = try TextTableFile.parse(Array(TextTableFile.line([name, "b"]).utf8))
-    // An empty row and one that starts with # are none.
+    // An empty row and one that starts with # do not count.
     try require(rows.isEmpty || rows.count == 1 && rows[0].count == 2, "CSV: \(rows)")
     let start = rows.first?[0].unicodeScalars.first
     let isFormula = (["=", "+", "-", "@", "\t", "\r"] as [Unicode.Scalar]).contains { $0 == start }
@@ -122,7 +122,7 @@ private struct PrintedName {
     var operation = MILOperation()
     operation.type = "relu"
     var output = MILNamedType()
-    // A space: always in quotes.
+    // A name with a space is always in quotes.
     output.name = "v " + name
     operation.outputs = [output]
     var attribute = MILAttribute()
@@ -144,7 +144,7 @@ private struct PrintedName {
     return model
   }
 
-  /// The number of words of a shell, or −1 if a character outside quotes means something to it.
+  /// The number of shell words, or −1 if a character outside quotes has a special meaning.
   private static func words(_ text: String) -> Int {
     var (isQuoted, isEscaped) = (false, false)
     for byte in text.utf8 {
@@ -173,7 +173,7 @@ private struct PrintedName {
     return result
   }
 
-  /// Compares how often bytes occur.
+  /// Compares the counts of some bytes.
   private func require(
     _ text: String, _ plain: String, _ format: String, _ bytes: String,
     _ stripped: (String) -> [UInt8] = { Array($0.utf8) }

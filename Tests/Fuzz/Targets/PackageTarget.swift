@@ -6,8 +6,8 @@ import FuzzSupport
 import TensorCore
 
 extension FuzzTarget {
-  /// Zipped packages with ML Programs: the model is changed by its fields; weight files and manifests
-  /// byte by byte.
+  /// Zipped packages with ML Programs: the model is changed field by field; weight files and
+  /// manifests byte by byte.
   static let package = FuzzTarget(
     "package", suffix: ".mlpackage", from: [".mlpackage/Manifest.json"],
     seeds: { path, _ in
@@ -24,7 +24,7 @@ extension FuzzTarget {
     }, attempt: network)
 }
 
-/// The files of a package by their names.
+/// The files of a package by name.
 private struct PackageParts {
   private static let modelName = "Data/com.apple.CoreML/model.mlmodel"
 

@@ -36,7 +36,7 @@ extension FuzzTarget {
       return { mutator.mutated($0, &$1) }
     }, attempt: network)
 
-  /// The places, sizes and filters of data in small HDF5 files.
+  /// The positions, sizes and filters of data in small HDF5 files.
   static let chunks = FuzzTarget(
     "chunks", suffix: ".h5", from: ["-chunks.h5"],
     mutator: { _ in { ChunkMutator.mutated($0, &$1) } },
@@ -56,8 +56,8 @@ extension FuzzTarget {
     }
   }
 
-  /// What the commands do with a network: it is read, converted as `inspect`, `convert --dry-run` and
-  /// `bench` do, and what it becomes goes through all paths of a document.
+  /// The actions of the commands on a network: it is read, converted as by `inspect`, `convert
+  /// --dry-run` and `bench`, and the result goes through all paths of a document.
   static func network(_ path: String, _ bytes: [UInt8]) throws {
     let source = try ModelSource(contentsOf: path)
     if case .coreML(let model) = source {
@@ -75,7 +75,7 @@ extension FuzzTarget {
     try ModelPaths(model: source.convert(options).model).runAll()
   }
 
-  /// The configurations in a JSON file, a `.keras` archive or an HDF5 file, in which they are text.
+  /// The configurations in a JSON file or a `.keras` archive, or as text in an HDF5 file.
   @Sendable private static func kerasConfigurations(_ path: String, _ bytes: [UInt8]) -> [[UInt8]] {
     if path.hasSuffix(".json") {
       guard let json = try? JSONValue(parsing: bytes), json["class_name"] != nil else { return [] }
@@ -103,7 +103,7 @@ extension FuzzTarget {
 }
 
 extension Model {
-  /// Numbers in all weights, which conversion has checked.
+  /// The number of values in all weights, which the conversion has checked.
   fileprivate var weightCount: Int {
     networks.flatMap { $0.model.neuralNetwork?.layers ?? [] }.reduce(0) { sum, layer in
       (layer.parameters?.weights ?? []).reduce(sum) { sum, weight in

@@ -1,4 +1,4 @@
-// What the command uses of the standard library's clock, which Embedded Swift lacks.
+// The parts of the standard library's clock that the command uses and Embedded Swift lacks.
 // swift-format-ignore-file
 struct ContinuousClock {
   struct Instant: Comparable, Sendable {

@@ -1,6 +1,5 @@
-// What Swift's own module of Darwin adds to Apple's headers, as far as Sources uses it. Part of the
-// module LibC when macos.sh checks types.
-// The names are Darwin's.
+// The additions of Swift's module Darwin to Apple's headers that Sources uses, under Darwin's
+// names. Part of the module LibC when macos.sh checks types.
 // swift-format-ignore-file
 
 public var errno: Int32 {

@@ -1,4 +1,4 @@
-// What Sources uses of Apple's module Dispatch.
+// The parts of Apple's module Dispatch that Sources uses.
 // swift-format-ignore-file
 public final class DispatchSemaphore: Sendable {
   public init(value: Int) {}

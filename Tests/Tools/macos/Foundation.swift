@@ -1,3 +1,3 @@
-// What ArgumentParser's declarations use of Foundation, and of the standard library beyond Embedded Swift's.
+// The parts of Foundation and the standard library that ArgumentParser's declarations use.
 // swift-format-ignore-file
 public protocol LocalizedError: Error {}

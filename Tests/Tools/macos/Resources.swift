@@ -1,4 +1,4 @@
-/// What SwiftPM generates for the resources of `Reports` and `KerasImport`.
+/// SwiftPM generates this for the resources of `Reports` and `KerasImport`.
 // swift-format-ignore-file
 enum PackageResources {
   static let report_css: [UInt8] = []

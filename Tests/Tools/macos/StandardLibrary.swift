@@ -1,5 +1,5 @@
-// What Embedded Swift lacks of the standard library, as far as Sources uses it. Part of every module
-// when macos.sh checks types.
+// The parts of the standard library that Sources uses and Embedded Swift lacks. Part of every
+// module when macos.sh checks types.
 
 enum CommandLine {
   static var arguments: [String] { [] }

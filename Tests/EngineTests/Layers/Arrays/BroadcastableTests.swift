@@ -19,7 +19,7 @@ extension BroadcastingLayer where Self: TestedLayer {
       ? [[[2, 3], [3], [4, 1, 1]], [[2, 3], [2, 3], [2, 3]]] : []
     return (shapes + more).map { shape in
       var trial = LayerTrial("\(shape)", Self(), shape)
-      // Whole numbers, so that some are equal; a power needs a positive base.
+      // Integers, so that some are equal; a power needs a positive base.
       for (index, sizes) in shape.enumerated() {
         let count = sizes.reduce(1, *)
         if Self.self == PowBroadcastable.self {

@@ -98,7 +98,7 @@ extension WhereNonZero: TestedLayer {
 }
 
 @Suite struct ComputedSizesTests {
-  /// Against numpy: nonzero, slices, ranges.
+  /// Compared with NumPy: nonzero, slices, ranges.
   @Test func goldens() throws {
     let golden = Goldens.computed("sizes")
     let x = try golden.tensor("x")
@@ -140,7 +140,7 @@ extension WhereNonZero: TestedLayer {
       Convolution.ofInput, [try golden.tensor("image"), try golden.tensor("kernel")], "convolved")
   }
 
-  /// Sizes that only the shapes of inputs decide are known before anything runs.
+  /// Sizes that depend only on the shapes of inputs are known before anything runs.
   @Test func shapesDecideAhead() throws {
     let layers = [
       TestNetwork.layer("sizes", GetShape(), "in0", "sizes"),
@@ -159,7 +159,7 @@ extension WhereNonZero: TestedLayer {
     #expect(network.steps.count { $0.layerType == "fillDynamic" || $0.kernel == "multiply" } == 0)
   }
 
-  /// One of 3 for the places 0 and 2.
+  /// One-hot vectors of length 3 for the indices 0 and 2.
   @Test func oneHotOfAGivenSize() throws {
     var layer = OneHot()
     (layer.axis, layer.onValue) = (-1, 1)
@@ -173,7 +173,7 @@ extension WhereNonZero: TestedLayer {
     #expect(result["out"] == Tensor(shape: [2, 3], [1, 0, 0, 0, 0, 1]))
   }
 
-  /// Only what depends on values waits for them, and other values make other shapes.
+  /// Only what depends on values waits for them, and other values lead to other shapes.
   @Test func valuesDecideOnTheWay() throws {
     let layers = [
       TestNetwork.layer("places", WhereNonZero(), "in0", "places"),
@@ -199,7 +199,7 @@ extension WhereNonZero: TestedLayer {
 }
 
 extension Convolution {
-  /// 3 × 2 windows whose weights are an input.
+  /// 3 × 2 windows with weights from an input.
   fileprivate static var ofInput: Convolution {
     var layer = Convolution()
     (layer.outputChannels, layer.kernelChannels, layer.kernelSize) = (4, 3, [3, 2])

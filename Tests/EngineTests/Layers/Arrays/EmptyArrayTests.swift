@@ -5,7 +5,7 @@ import Testing
 
 @testable import Engine
 
-/// Layers that values leave without elements, as NumPy has them.
+/// Layers whose values leave them without elements, as in NumPy.
 @Suite struct EmptyArrayTests {
   /// The output of the engine, which the reference implementation confirms.
   private func run(
@@ -30,12 +30,12 @@ import Testing
       outputs: ["places", "turned"])
     #expect(result["places"]?.shape == [0, 2])
     #expect(result["turned"]?.shape == [2, 0])
-    // The same network finds some.
+    // The same network finds some in other values.
     let found = try run([places], [Tensor(shape: [1, 3], [0, 5, 0])], outputs: ["places"])
     #expect(found["places"] == Tensor(shape: [1, 2], [0, 1]))
   }
 
-  /// One network first without, then with elements: x[mask] = 7.
+  /// The same network first without elements, then with some: x[mask] = 7.
   @Test func scatter() throws {
     let layers = [
       places,
@@ -64,7 +64,7 @@ import Testing
       try run(layers, [Tensor(shape: [3], [0, 1, 1]), x])["out"] == Tensor(shape: [3], [1, 7, 7]))
   }
 
-  /// A result that no input decides has no elements either.
+  /// A constant result has no elements either.
   @Test func emptyConstant() throws {
     let shape = LoadConstantND(shape: [2], Weights([0, 3]))
     let result = try run(

@@ -3,7 +3,7 @@ import TensorCore
 import TestSupport
 
 extension SplitMix64 {
-  /// Whole numbers in −bound ..< bound.
+  /// Integers in −bound ..< bound.
   fileprivate mutating func places(_ count: Int, _ bound: Int, negative: Bool = true) -> [Float] {
     (0..<count).map { _ in Float(number((negative ? -bound : 0)...bound - 1)) }
   }

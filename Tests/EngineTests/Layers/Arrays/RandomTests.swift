@@ -5,7 +5,7 @@ import Testing
 
 @testable import Engine
 
-/// Parameters of a distribution to try.
+/// The parameters of a distribution to test.
 protocol TestedParameters: RandomParameters {
   static var trial: Self { get }
 }
@@ -44,7 +44,7 @@ extension RandomLike: TestedLayer where Parameters: TestedParameters {
   }
 }
 
-/// Networks have an input all the same, which the layer does not read.
+/// Networks still have an input, which the layer does not read.
 extension RandomStatic: TestedLayer where Parameters: TestedParameters {
   static func trials(_ random: inout SplitMix64) -> [LayerTrial] {
     [[7], [2, 3, 5], [3, 5000]].map { shape in
@@ -81,7 +81,7 @@ extension CategoricalDistribution: TestedLayer {
   }
 }
 
-/// The distributions by their moments, the generator by numbers that others have published.
+/// The moments of the distributions, and published outputs of the generator.
 @Suite struct RandomTests {
   private static let count = 200_000
 
@@ -98,7 +98,7 @@ extension CategoricalDistribution: TestedLayer {
     return try #require(result["out"]).elements.map(Double.init)
   }
 
-  /// Mean, and the central moments from the second on.
+  /// The mean, followed by the central moments from the second on.
   private func moments(_ values: [Double]) -> [Double] {
     let mean = values.reduce(0, +) / Double(values.count)
     return [mean]
@@ -141,7 +141,7 @@ extension CategoricalDistribution: TestedLayer {
     #expect(Set(values) == [0, 1])
   }
 
-  /// Each class as often as the softmax of logits 0, ln 2, ln 5 says: 1/8, 2/8, 5/8.
+  /// The frequency of each class follows the softmax of logits 0, ln 2, ln 5: 1/8, 2/8, 5/8.
   @Test func categorical() throws {
     var layer = CategoricalDistribution()
     (layer.numSamples, layer.isLogits) = (80_000, true)
@@ -164,7 +164,7 @@ extension CategoricalDistribution: TestedLayer {
     #expect(try draw(layer) != first)
   }
 
-  /// Quantiles that scipy 1.17 gives (scipy.stats.norm.ppf).
+  /// Quantiles from SciPy 1.17 (scipy.stats.norm.ppf).
   @Test func quantiles() {
     let expected = [
       (1e-300, -37.0470962993612), (1e-12, -7.034483825301131), (1e-5, -4.264890793922825),

@@ -7,10 +7,10 @@ import Testing
 
 @testable import Engine
 
-/// Arrays that have lost all axes, whose shapes are those of NumPy.
+/// Arrays that have lost all axes, with the shapes of NumPy.
 @Suite struct RankZeroTests {
-  /// The output of the engine, which the reference implementation confirms, and the network as an
-  /// ML Program.
+  /// The output of the engine, which the reference implementation and the network as an ML Program
+  /// confirm.
   private func run(
     _ layers: [NeuralNetworkLayer], _ input: Tensor, outputs: [String] = ["out"]
   ) throws -> [String: Tensor] {
@@ -57,7 +57,7 @@ import Testing
     #expect(result["out"] == Tensor(shape: [1], [4]))
   }
 
-  /// Core ML's arrays have an axis: a network returns a number as [1].
+  /// Core ML's arrays have at least one axis: a network returns a scalar as [1].
   @Test func asAnOutput() throws {
     let result = try run(
       [element, expanded([0, 1], "number", "matrix")], Tensor(shape: [3], [2, 3, 5]),
@@ -80,7 +80,7 @@ import Testing
     #expect(result["old"] == Tensor(shape: [3], [5, 6, 8]))
   }
 
-  /// Layers that need an axis take a number for an array of one element.
+  /// Layers that need an axis treat a scalar as an array of one element.
   @Test func layersThatNeedAxes() throws {
     let result = try run(
       [
@@ -92,7 +92,7 @@ import Testing
     #expect(result["sum"]?.elements == [3])
   }
 
-  /// A number that a loop carries: 3 · 2³ = 24.
+  /// A scalar that a loop carries: 3 · 2³ = 24.
   @Test func inALoop() throws {
     var loop = Loop()
     loop.maxLoopIterations = 3

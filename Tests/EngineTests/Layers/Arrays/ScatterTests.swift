@@ -6,7 +6,7 @@ import Testing
 @testable import Engine
 
 extension SplitMix64 {
-  /// Whole numbers −bound ..< bound.
+  /// Integers in −bound ..< bound.
   fileprivate mutating func places(_ shape: [Int], _ bound: Int) -> [Float] {
     (0..<shape.reduce(1, *)).map { _ in Float(number(-bound...bound - 1)) }
   }
@@ -76,7 +76,7 @@ extension ScatterAlongAxis: TestedLayer {
   }
 }
 
-/// Against numpy's functions `at`, which combine one element after the other.
+/// Compared with NumPy's `at` functions, which combine one element after the other.
 @Suite struct ScatterTests {
   private static let names = ["update", "add", "sub", "mul", "div", "max", "min"]
 
