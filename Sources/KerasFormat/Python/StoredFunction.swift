@@ -21,8 +21,9 @@ package struct StoredFunction: Sendable {
       self.init(elements.first?.string, Self.values(elements, 1), Self.values(elements, 2))
     case .object(let object):
       guard let config = object["items"] ?? object["config"] else { return nil }
-      if object["items"] == nil, let found = StoredFunction(
-        config["code"]?.string, Self.list(config["defaults"]), Self.list(config["closure"]))
+      if object["items"] == nil,
+        let found = StoredFunction(
+          config["code"]?.string, Self.list(config["defaults"]), Self.list(config["closure"]))
       {
         self = found
       } else {
