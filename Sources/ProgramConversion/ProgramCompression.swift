@@ -195,7 +195,6 @@ private struct ProgramCompression {
     _ entry: inout CompressedLayer
   ) throws -> ConstantExpression.Storage? {
     let values = try elements.floats()
-    let shape = elements.shape
     if let sparsity = options.sparsity {
       let threshold = values.map(\.magnitude).sorted()
       let dropped = Int(Double(values.count) * sparsity)

@@ -106,7 +106,7 @@ extension PythonMachine {
       var result = try call(
         member.value, [.object(object), positional[0], attribute("kernel", of: object)], [])
       if object.fields["use_bias"]?.bool != false {
-        result = try binary(.function(.add), result, attribute("bias", of: object))
+        result = try binary(.add, result, attribute("bias", of: object))
       }
       return try call(attribute("activation", of: object), [result], [])
     }
