@@ -193,7 +193,8 @@ let package = Package(
     library(
       "KerasImport",
       [
-        "KerasFormat", "ImportSupport", "CoreMLModel", "Formulas", "HDF5Reader", "ByteFormats", "Files",
+        "KerasFormat", "ImportSupport", "CoreMLModel", "Formulas", "HDF5Reader", "ByteFormats",
+        "Files",
         "PythonSource", "TensorCore",
       ],
       resources: [.embedInCode("Recipes")]),
@@ -317,7 +318,9 @@ let package = Package(
     tests(
       "DarknetInterpretation",
       ["DarknetFormat", "Interpretation", "ByteFormats", "TensorCore"]),
-    tests("DarknetImport", ["DarknetFormat", "ImportSupport", "CoreMLModel", "TensorCore", "ByteFormats"]),
+    tests(
+      "DarknetImport",
+      ["DarknetFormat", "ImportSupport", "CoreMLModel", "TensorCore", "ByteFormats"]),
     tests(
       "Engine",
       [

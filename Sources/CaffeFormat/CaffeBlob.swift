@@ -1,6 +1,6 @@
 /// A weight as stored in the file.
 package struct CaffeBlob: Sendable {
-  enum Storage: Sendable {
+  package enum Storage: Sendable {
     case single(FloatValues)
     case double(Bytes)
     case half(Bytes)
@@ -11,7 +11,7 @@ package struct CaffeBlob: Sendable {
   package let shape: [Int]
   /// Whether the shape is the four numbers that Caffe stored before it had shapes of any rank.
   package let isLegacy: Bool
-  let storage: Storage
+  package let storage: Storage
 
   /// Whether Caffe accepts the blob as one of `shape`: leading 1s of the four legacy numbers are
   /// ignored.

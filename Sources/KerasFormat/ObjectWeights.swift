@@ -70,7 +70,9 @@ package struct HDF5Node {
 
   package subscript(name: String) -> HDF5Node? { children[name] }
 
-  package var hasDatasets: Bool { !datasets.isEmpty || children.values.contains(where: \.hasDatasets) }
+  package var hasDatasets: Bool {
+    !datasets.isEmpty || children.values.contains(where: \.hasDatasets)
+  }
 
   /// The groups in which the versions of Keras store a model's layers.
   package var layerLists: [HDF5Node] {

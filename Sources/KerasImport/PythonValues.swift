@@ -71,6 +71,7 @@ extension StoredIdentity {
     case "Addons", "tensorflow_addons":
       name == "GroupNormalization" || name == "SpectralNormalization" || name.hasPrefix("Adaptive")
     case "keras_cv": Dropout.classNames.contains(name) && name != "StochasticDepth"
+    case "keras_resnet": name == "BatchNormalization"
     case "keras_hub", "keras_nlp": name == "ReversibleEmbedding"
     default: false
     }

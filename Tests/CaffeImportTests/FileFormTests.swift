@@ -1,3 +1,4 @@
+import CaffeFormat
 import CoreMLModel
 import HDF5Library
 import ImportSupport

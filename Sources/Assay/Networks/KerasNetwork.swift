@@ -7,7 +7,8 @@ extension KerasSource: SourceNetwork {
   package static var architectures: [FileFormat] { [.json, .hdf5, .zip] }
 
   package static func detects(_ file: SourceFile, weights: String?) throws -> Bool {
-    if case .unknown = file.format, [".keras", ".h5", ".hdf5"].contains(where: file.path.hasSuffix) {
+    if case .unknown = file.format, [".keras", ".h5", ".hdf5"].contains(where: file.path.hasSuffix)
+    {
       throw ModelError(
         .malformed, "is neither a Keras archive nor an HDF5 file", file: file.path,
         hint: "the file is damaged, incomplete, or has another format")

@@ -32,7 +32,7 @@ extension PythonMachine {
           parts = [Int](repeating: size / count, count: count)
         }
         guard path.hasPrefix("tf.") || given.int != nil, parts.allSatisfy({ $0 >= 0 }),
-          parts.reduce(0, { $0 &+ $1 }) == size
+          parts.reduce(0, { $0 + $1 }) == size
         else { return nil }
       }
       var start = 0
@@ -101,7 +101,7 @@ extension PythonMachine {
   }
 
   private func axis(_ symbol: PythonSymbol, _ array: FormulaArray) -> Int? {
-    symbol.int.map { $0 < 0 ? $0 &+ array.shape.count : $0 }.flatMap {
+    symbol.int.map { $0 < 0 ? $0 + array.shape.count : $0 }.flatMap {
       array.shape.indices.contains($0) ? $0 : nil
     }
   }
