@@ -11,11 +11,13 @@ let isRoot = !Context.packageDirectory.contains("/checkouts/")
 #endif
 
 /// One section for each function: the linker leaves out what is unused and keeps equal functions once.
+/// Without incremental code generation there are no hashes of it.
 let sections: [SwiftSetting] =
   isRoot
   ? [
     .unsafeFlags(
-      ["-Xfrontend", "-function-sections"], .when(platforms: [.linux], configuration: .release))
+      ["-Xfrontend", "-function-sections", "-Xfrontend", "-disable-incremental-llvm-codegen"],
+      .when(platforms: [.linux], configuration: .release))
   ] : []
 
 // What is slow without optimization is optimized in a debug build, too: `make test` runs one.
@@ -258,7 +260,10 @@ let package = Package(
         ? [
           // Errors are results, and backtraces follow frame pointers: nothing searches unwind tables.
           .unsafeFlags(
-            ["-use-ld=lld", "-Xlinker", "--icf=all", "-Xlinker", "--no-eh-frame-hdr"],
+            [
+              "-use-ld=lld", "-Xlinker", "-O2", "-Xlinker", "--icf=all", "-Xlinker",
+              "--no-eh-frame-hdr",
+            ],
             .when(platforms: [.linux], configuration: .release))
         ] : []),
     .executableTarget(name: "HDF5Worker", dependencies: ["HDF5Library", "Files"]),
