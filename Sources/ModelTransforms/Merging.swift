@@ -190,7 +190,7 @@ extension MILProgram {
   fileprivate mutating func moveWeights(to prefix: String) throws {
     weightFiles = Dictionary(uniqueKeysWithValues: weightFiles.map { ($0.key + prefix, $0.value) })
     for index in functions.indices {
-      try functions[index].value?.editBodies { body in
+      functions[index].value?.editBodies { body in
         body.editOperations { operation in
           operation.mapValues { value in
             guard case .file(var location)? = value.content else { return value }
