@@ -34,7 +34,7 @@ import Testing
   private func expectPlain(_ text: some StringProtocol, _ place: String) {
     for offender in Self.offenders {
       if let range = text.range(of: offender, options: .regularExpression) {
-        Issue.record("\(place): '\(text[range])' in: \(text.prefix(160))")
+        Issue.record("\(place): '\(text[range])' in: \(text[range.lowerBound...].prefix(160))")
       }
     }
   }
@@ -69,19 +69,34 @@ import Testing
     }
   }
 
+  private func lines(_ file: String) throws -> [String] {
+    try String(contentsOfFile: "\(packageRoot)/Sources/\(file)", encoding: .utf8)
+      .components(separatedBy: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
+  }
+
+  private static let sources =
+    FileManager.default.enumerator(atPath: "\(packageRoot)/Sources")?
+    .compactMap { $0 as? String }.filter { $0.hasSuffix(".swift") }.sorted() ?? []
+
   /// Every string literal of the program.
   @Test func messages() throws {
-    let sources = "\(packageRoot)/Sources"
-    let files = FileManager.default.enumerator(atPath: sources)?.compactMap { $0 as? String } ?? []
-    for file in files.sorted() where file.hasSuffix(".swift") {
-      let text = try String(contentsOfFile: "\(sources)/\(file)", encoding: .utf8)
-      for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false)
-        .enumerated()
-      where !line.drop(while: \.isWhitespace).hasPrefix("//") {
+    for file in Self.sources {
+      for (index, line) in try lines(file).enumerated()
+      where !line.hasPrefix("//") && line.contains("\"") {
         for literal in line.matches(of: /"(?:[^"\\]|\\.)*"/) {
           expectPlain(literal.output, "\(file):\(index + 1)")
         }
       }
+    }
+  }
+
+  /// Every comment of the program; the lines of a paragraph are one text.
+  @Test func comments() throws {
+    for file in Self.sources {
+      let text = try lines(file).map { line in
+        line.hasPrefix("//") ? line.drop { $0 == "/" } + " " : "\n"
+      }
+      expectPlain(text.joined(), file)
     }
   }
 }
