@@ -3,6 +3,19 @@ import TensorCore
 
 /// Computations with known arrays, and the preprocessing of `keras.applications`.
 extension PythonMachine {
+  /// Whether a dtype, such as `np.int32` or "int64", is one of whole numbers.
+  static func isInteger(_ type: PythonSymbol) -> Bool {
+    let path = if case .library(let path) = type { path } else { type.string ?? "" }
+    let name = path.split(separator: ".").last ?? ""
+    return name.hasPrefix("int") || name.hasPrefix("uint") || name == "long"
+  }
+
+  /// The values of another dtype: whole numbers lose their fractions.
+  static func converted(_ array: FormulaArray, to type: PythonSymbol) -> FormulaArray {
+    isInteger(type)
+      ? FormulaArray(array.shape, array.elements.map { $0.rounded(.towardZero) }) : array
+  }
+
   /// Functions of known arrays that formulas lack; nil for any other function.
   func array(
     _ path: String, _ arguments: [PythonSymbol], _ keywords: Keywords
@@ -16,6 +29,11 @@ extension PythonMachine {
       "params")
     switch name {
     case "constant", "array", "asarray", "convert_to_tensor", "stack":
+      if name != "stack", let type = argument(1, "dtype"), let array = first?.array,
+        Self.isInteger(type), array.elements.contains(where: { $0 != $0.rounded() })
+      {
+        return .array(Self.converted(array, to: type))
+      }
       if case .array? = first, name != "stack" { return first }
       if case .sizes? = first { return first }
       if let first, first.array == nil, let elements = first.elements,
@@ -67,6 +85,9 @@ extension PythonMachine {
             return (lower < 0 || below <= lower) && (upper < 0 || -below <= upper) ? value : 0
           }))
     case "reshape":
+      if let order = keywords.first(where: { $0.name == "order" }), order.value.string != "C" {
+        throw Self.unsupported("it reshapes in another order than C")
+      }
       guard let array = first?.array, let shape = argument(1, "shape", "newshape"),
         var sizes = (shape.int.map { [$0] } ?? shape.elements?.map { $0.int ?? 0 }),
         sizes.count <= Limits.rank
@@ -119,7 +140,9 @@ extension PythonMachine {
         PythonSymbol.sizes(of: $0.elements ?? [])
       }
     case "linspace":
-      guard arguments.count == 3, let start = first?.double, let end = arguments[1].double,
+      guard arguments.count == 3,
+        keywords.allSatisfy({ $0.name == "dtype" && !Self.isInteger($0.value) }),
+        let start = first?.double, let end = arguments[1].double,
         let count = arguments[2].int, (2...Self.listLimit).contains(count)
       else { return nil }
       return .array(

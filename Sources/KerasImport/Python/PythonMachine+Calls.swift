@@ -199,7 +199,9 @@ extension PythonMachine {
     case (.string(let text), "lower", 0): return .string(text.lowercased())
     case (.string(let text), "upper", 0): return .string(text.uppercased())
     case (.string(let text), "format", _): return .string(Self.filled(text, arguments))
-    case (.array, "astype", 1), (.array, "copy", 0), (.array, "numpy", 0),
+    case (.array(let array), "astype", 1):
+      return .array(Self.converted(array, to: arguments[0]))
+    case (.array, "copy", 0), (.array, "numpy", 0),
       (.array, "read_value", 0),
       (.sizes, "astype", 1):
       return symbol
@@ -230,6 +232,12 @@ extension PythonMachine {
     _ path: String, _ arguments: [PythonSymbol], _ keywords: Keywords
   ) throws -> PythonSymbol? {
     let first = arguments.first
+    if !keywords.isEmpty, ["enumerate", "sum"].contains(path.dropFirst(7)) {
+      guard arguments.count == 1, keywords.count == 1, keywords[0].name == "start" else {
+        return nil
+      }
+      return try builtIn(path, arguments + [keywords[0].value], [])
+    }
     switch (path.dropFirst(7), arguments.count) {
     case ("len", 1):
       if case .expression(let expression)? = first {
@@ -262,7 +270,7 @@ extension PythonMachine {
     case ("tuple", 0...1): return .tuple(try first.map(elements) ?? [])
     case ("reversed", 1): return try first.map { .tuple(try elements($0).reversed()) }
     case ("enumerate", 1...2):
-      let start = arguments.count > 1 ? arguments[1].int ?? 0 : 0
+      guard let start = arguments.count > 1 ? arguments[1].int : 0 else { break }
       return try first.map {
         .tuple(try elements($0).enumerated().map { .tuple([.int(start &+ $0), $1]) })
       }

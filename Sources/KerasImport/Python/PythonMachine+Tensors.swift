@@ -34,6 +34,15 @@ extension PythonSymbol {
     default: false
     }
   }
+
+  /// Whether the symbol contains a known array.
+  var holdsArray: Bool {
+    switch self {
+    case .array: true
+    case .tuple, .list: (elements ?? []).contains(where: \.holdsArray)
+    default: false
+    }
+  }
 }
 
 extension Expression {

@@ -90,6 +90,39 @@ extension PythonMachine {
     return .array(FormulaArray(known, [Double](repeating: 1, count: count)))
   }
 
+  /// Whether a source gives a layer of Keras a setting that it has already.
+  ///
+  /// - Throws: if it is another one: the layer is converted from the settings that it was made with.
+  func isSetting(_ name: String, of object: PythonObject, _ value: PythonSymbol) throws -> Bool {
+    guard let className = object.layerClass, Self.settings.contains(name) else { return false }
+    let new = try? json(value)
+    let isSame =
+      try new != nil && (new == object.fields[name] ?? .null)
+      || (object.fields[name] != nil || Self.isWeighted(className)) && new != nil
+        && setting(name, of: object).flatMap { try? json($0) } == new
+    guard isSame else {
+      throw Self.unsupported("it changes '\(name)' of a layer \(className) that is already made")
+    }
+    return true
+  }
+
+  /// Settings that decide what layers of Keras compute.
+  private static let settings: Set<String> = [
+    "activation", "recurrent_activation", "units", "filters", "kernel_size", "strides", "padding",
+    "dilation_rate", "data_format", "groups", "use_bias", "depth_multiplier", "epsilon", "axis",
+    "center", "scale", "pool_size", "size", "interpolation", "alpha", "negative_slope", "max_value",
+    "threshold", "theta", "go_backwards", "return_sequences", "return_state", "time_major",
+    "reset_after", "num_heads", "key_dim", "value_dim", "num_groups", "input_dim", "output_dim",
+    "mask_zero", "mask_value", "target_shape", "cropping", "n", "axes", "dims", "normalize",
+    "merge_mode", "layer", "cell", "function", "use_scale", "score_mode", "factor", "order",
+  ]
+
+  /// Weights of layers of Keras.
+  private static let weightNames = [
+    "kernel", "bias", "gamma", "beta", "moving_mean", "moving_variance", "embeddings",
+    "depthwise_kernel", "pointwise_kernel", "recurrent_kernel",
+  ]
+
   /// Dense layers and plain convolutions.
   private static func isWeighted(_ className: String) -> Bool {
     ["Dense", "Conv1D", "Conv2D", "Conv3D"].contains(className)
@@ -109,6 +142,11 @@ extension PythonMachine {
         result = try binary(.add, result, attribute("bias", of: object))
       }
       return try call(attribute("activation", of: object), [result], [])
+    }
+    if let name = try (Self.weightNames + Self.settings.sorted()).first(where: {
+      try type.member($0, self) != nil
+    }) {
+      throw Self.unsupported("its class defines '\(name)', which \(className) reads")
     }
     if let name = try Self.hooks.first(where: { try type.member($0, self) != nil }) {
       throw Self.unsupported("it has its own '\(name)', which \(className) calls")

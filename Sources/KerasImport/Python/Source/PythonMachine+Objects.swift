@@ -315,13 +315,6 @@ extension PythonMachine {
     if let member = try type.member("__call__", self) {
       return try call(member.value, [.object(object)] + positional, keywords)
     }
-    guard let member = try type.member("call", self), case .function(let function) = member.value
-    else {
-      guard object.layerClass != nil else {
-        throw Self.unsupported("the class \(object.className) has no method 'call'")
-      }
-      return try kerasCall(object, positional, keywords)
-    }
     if !object.isBuilt {
       object.isBuilt = true
       if let build = try type.member("build", self), case .function(let builder) = build.value {
@@ -331,6 +324,13 @@ extension PythonMachine {
         _ = try call(build.value, [.object(object)] + shapes, [])
         object.isBuilt = true
       }
+    }
+    guard let member = try type.member("call", self), case .function(let function) = member.value
+    else {
+      guard object.layerClass != nil else {
+        throw Self.unsupported("the class \(object.className) has no method 'call'")
+      }
+      return try kerasCall(object, positional, keywords)
     }
     if type.tracesCall, tensors?.call.version.isAtLeast(3, 0) == true,
       let layers, layers.objectCount > 1 || layers.weightCount > 0

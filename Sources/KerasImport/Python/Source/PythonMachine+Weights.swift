@@ -76,6 +76,7 @@ extension PythonMachine {
       throw Self.unsupported("it sets the property '\(name)'")
     }
     guard object.names.count < Self.listLimit else { throw Self.unsupported("it sets too much") }
+    if try isSetting(name, of: object, value) { return }
     if name == "built" { object.isBuilt = try truth(value) }
     object[name] = try settled(value)
     if name == "trainable", object.isModel, layers?.graph != nil {

@@ -21,6 +21,10 @@ extension PythonTensors {
         ?? [Double](repeating: 1, count: checkedProduct([count, size], limit: 1 << 24))
       return try machine.rows(of: FormulaArray([count, size], elements), at: indices)
     }
+    guard !(positional + keywords.map(\.value)).contains(where: \.holdsArray) else {
+      throw PythonMachine.unsupported(
+        "its layer \(className) gets an array that does not depend on the input")
+    }
     var (arguments, inputs, _) = try arguments(
       positional, keywords.filter { $0.name != "mask" }, machine)
     if case .expression(let given)? = keywords.first(where: { $0.name == "mask" })?.value {

@@ -134,7 +134,11 @@ struct SourceWeights {
       case .object(let object):
         if !found.contains(where: { $0 === object }) { found.append(object) }
       case .list, .tuple: for element in symbol.elements ?? [] { add(element) }
-      case .dictionary(let members): for member in members.members { add(member.value) }
+      case .dictionary(let members):
+        // Keras 2 visits dictionaries in the order of their keys.
+        let all = members.members
+        let isSorted = !call.version.isAtLeast(3, 0)
+        for member in isSorted ? all.sorted(by: { $0.key < $1.key }) : all { add(member.value) }
       default: break
       }
     }
