@@ -1,7 +1,7 @@
 /// Decimal numbers in text, independent of locale.
 enum DecimalNumber {
-  /// The float nearest to the number at the start of `text`, and its length in bytes; nil if there
-  /// is not a number. Grammar: `[+-]? digits [. digits] [e[+-]digits]`, where the digits may be
+  /// The float nearest to the number at the start of `text`, and its length in bytes;
+  /// nil without a number. Grammar: `[+-]? digits [. digits] [e[+-]digits]`, where the digits may be
   /// missing on one side of the point but not on both, or nan, inf or infinity in any case.
   static func parse(_ text: UnsafeRawBufferPointer.SubSequence) -> (value: Float, length: Int)? {
     var position = text.startIndex

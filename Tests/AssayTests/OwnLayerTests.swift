@@ -62,18 +62,34 @@ import Testing
     }
   }
 
-  /// A class may change what Keras's layer computes by a method that Keras calls.
-  @Test func aMethodThatKerasCallsIsRefused() throws {
+  /// A class may change what Keras's layer computes behind its back: by a method that Keras calls, by a
+  /// setting that is changed after the constructor, by a property of its name, or by an array.
+  @Test(arguments: [
+    ("pass", "def _pooling_function(self, x, *sizes): return x", "its own '_pooling_function'"),
+    ("self.strides = 1", "pass", "it changes 'strides' of a layer AveragePooling1D"),
+    ("pass", "def build(self, shape): self.padding = 'same'", "it changes 'padding' of a layer"),
+    (
+      "pass", "@property\n    def padding(self): return 'same'",
+      "its class defines 'padding'"
+    ),
+    (
+      "self.sum = layers.Add()", "def call(self, x): return self.sum([x, np.ones((1, 8, 6))])",
+      "its layer Add gets an array"
+    ),
+  ])
+  func aChangedLayerOfKerasIsRefused(_ setting: String, _ member: String, _ message: String) throws
+  {
     try withTemporaryFolder { folder in
       let source = """
-        from keras import layers, ops
+        import numpy as np
+        from keras import layers
 
         class SpectralPooling(layers.AveragePooling1D):
             def __init__(self, keep, power=2, **kwargs):
                 super().__init__(2, **kwargs)
+                \(setting)
 
-            def _pooling_function(self, inputs, *arguments):
-                return inputs
+            \(member)
 
         """
       try source.write(toFile: folder + "/pooling.py", atomically: true, encoding: .utf8)
@@ -81,7 +97,7 @@ import Testing
         "convert", Self.fixtures.path("spectral.keras"), "-o", folder + "/m.mlmodel",
         "--layer-source", folder + "/pooling.py")
       #expect(result.code == 2)
-      #expect(result.errors.contains("it has its own '_pooling_function'"), "\(result.errors)")
+      #expect(result.errors.contains(message), "\(result.errors)")
     }
   }
 
