@@ -40,47 +40,6 @@ package struct NeuralNetworkLayer: SpecificationMessage {
     .messages("inputTensor", \.inputTensor), .messages("outputTensor", \.outputTensor),
     .bool("isUpdatable", \.isUpdatable), parametersField,
   ]
-
-  private static let parametersField: Field<Self> = {
-    let choice = Field<Self>.choice(
-      \.parameters,
-      layerTypes.map { option($0) },
-      opaque: ({ OpaqueLayer($0) }, { ($0 as? OpaqueLayer)?.message }))
-    return Field(
-      choice.names, types: choice.types,
-      read: { layer, reader in try inLayer(layer) { try choice.read(&layer, reader) } },
-      write: { layer, writer in try inLayer(layer) { try choice.write(layer, writer) } })
-  }()
-
-  private static func inLayer(_ layer: Self, _ body: () throws -> Void) throws {
-    do { try body() } catch var error as ModelError {
-      // The first step of the path repeats the type of the layer.
-      let path = error.field?.split(separator: ".", maxSplits: 1).map(String.init) ?? []
-      error.field = path.count > 1 ? path[1] : nil
-      throw error.inLayer(layer.name, class: path.first)
-    }
-  }
-
-  /// Fields missing from the parameters' table are among the layer's unknown fields.
-  private static func option<Layer: LayerParameters>(
-    _ type: Layer.Type
-  ) -> Choice<any LayerParameters> {
-    let name = type.typeName
-    return Choice(
-      name: name, type: type,
-      read: { reader in
-        try inField(name) { try reader.nested(name).map { try Layer(fieldsOf: $0) } ?? Layer() }
-      },
-      write: { parameters, writer in
-        guard let layer = parameters as? Layer else { return false }
-        try inField(name) {
-          let nested = try writer.nested(name)
-          try layer.write(nested)
-          try nested.finish()
-        }
-        return true
-      })
-  }
 }
 
 /// Rank and sizes of a blob, which some converters record.

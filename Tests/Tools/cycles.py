@@ -5,7 +5,7 @@ A file depends on another file of its target if it names what only that one decl
 protocol, a function. Comments and strings do not count, nor members, whose names (`add`, `shape`) stand for
 several. A cycle is a strongly connected component of these files.
 
-Fails if a cycle has more than N files (default 30; EXCEPTIONS has the one target that may have more). --edges lists the files of the target's largest cycle with
+Fails if a cycle has more than N files (default 30). --edges lists the files of the target's largest cycle with
 the dependencies inside it and the names that make them.
 """
 import argparse, collections, os, re, sys
@@ -17,8 +17,6 @@ DECLARATION = re.compile(r"^(" + MODIFIERS + r")(?:struct|class|enum|actor|proto
 IGNORED = re.compile(r'//[^\n]*|/\*.*?\*/|#*"""(?:[^\\]|\\.)*?"""#*|"(?:[^"\\\n]|\\.)*"', re.S)
 
 
-# The document's layers, its checks and its shapes name one another.
-EXCEPTIONS = {"CoreMLModel": 94}
 
 
 def declarations(text):
@@ -86,7 +84,7 @@ def main():
                 print(name)
                 for other in sorted(edges[name]):
                     if other in largest: print("   ", other, *sorted(edges[name][other]))
-        elif len(largest) > max(options.most, EXCEPTIONS.get(target, 0)):
+        elif len(largest) > options.most:
             print(f"{target}: a cycle of {len(largest)} files", file=sys.stderr)
             status = 1
         elif len(largest) > 1:

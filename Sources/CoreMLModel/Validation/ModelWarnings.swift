@@ -1,3 +1,4 @@
+import ByteFormats
 import TensorCore
 
 extension Model {
@@ -192,4 +193,42 @@ extension ValidationIssues {
         hint: "Core ML computes scaledTanh(1.7159, 2/3) and sigmoidHard(0.2, 0.5) there")
     }
   }
+}
+
+extension Model {
+  /// The fields of the document that this program does not know, and ignores.
+  var unknownFieldFindings: [ModelError] {
+    unknownFields.positions.map { position in
+      var path = position.path[...]
+      var (model, prefix) = (self, "")
+      var error = ModelError(.malformed, "it is unknown to this version of Assay, and ignored")
+      while let index = path.firstIndex(where: { $0.name == "models" }),
+        let number = path[index].index,
+        model.pipelineModels.indices.contains(number)
+      {
+        prefix += "\(model.pipelineName(number))/"
+        model = model.pipelineModels[number]
+        path = path[(index + 1)...]
+      }
+      let layers = model.neuralNetwork?.layers ?? []
+      if let index = path.firstIndex(where: { $0.name == "layers" }),
+        let number = path[index].index,
+        layers.indices.contains(number)
+      {
+        error.layer = prefix + layers[number].label(at: number)
+        error.layerClass = layers[number].parameters?.specificationTypeName
+        // The class repeats the first step inside the layer.
+        path = path[(index + 1)...]
+        if path.first?.name == layers[number].parameters?.typeName { path = path.dropFirst() }
+      } else {
+        path = position.path[...]
+      }
+      error.field = (path.map(\.text) + ["field \(position.number)"]).joined(separator: ".")
+      return error
+    }
+  }
+}
+
+extension ProtobufSkeleton.UnknownField.Step {
+  fileprivate var text: String { index.map { "\(name)[\($0)]" } ?? name }
 }
