@@ -94,7 +94,8 @@ extension PythonMachine {
   ///
   /// - Throws: if it is another one: the layer is converted from the settings that it was made with.
   func isSetting(_ name: String, of object: PythonObject, _ value: PythonSymbol) throws -> Bool {
-    guard let className = object.layerClass, Self.settings.contains(name) else { return false }
+    guard let className = object.layerClass, className != "Sequential", Self.settings.contains(name)
+    else { return false }
     let new = try? json(value)
     let isSame =
       try new != nil && (new == object.fields[name] ?? .null)
