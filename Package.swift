@@ -11,7 +11,7 @@ let isRoot = !Context.packageDirectory.contains("/checkouts/")
 #endif
 
 /// One section for each function: the linker leaves out what is unused and keeps equal functions once.
-/// Without incremental code generation there are no hashes of it.
+/// Objects contain no hashes for incremental code generation.
 let sections: [SwiftSetting] =
   isRoot
   ? [

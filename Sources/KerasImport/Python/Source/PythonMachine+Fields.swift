@@ -129,7 +129,10 @@ extension PythonMachine {
     ["Dense", "Conv1D", "Conv2D", "Conv3D"].contains(className)
   }
 
-  /// What a layer of Keras gives of whose methods a source's class has its own; nil without any.
+  /// The output of a Keras layer whose `convolution_op` the source overrides; nil if it overrides no
+  /// method or property that the layer uses.
+  ///
+  /// - Throws: if it overrides another one.
   func overridden(
     _ object: PythonObject, _ positional: [PythonSymbol]
   ) throws -> PythonSymbol? {
