@@ -128,6 +128,7 @@ let package = Package(
     .target(name: "CCodecs", dependencies: ["CPNG", "CJPEG", "CZlib"]),
 
     .target(name: "LibC"),
+    library("SizeArithmetic"),
     library("TensorCore", ["CSystem", "LibC"], settings: optimized),
     library("Files", ["TensorCore", "CSystem", "LibC"]),
     library("ByteFormats", ["Files", "TensorCore", "LibC", "CZlib"], settings: optimized),
@@ -145,14 +146,17 @@ let package = Package(
       exclude: ["Source"],
       settings: optimized + (hasVectorKernels ? [.define("HAS_VECTOR_KERNELS")] : [])),
     library("Formulas", ["Kernels", "KernelInterface", "TensorCore"], settings: optimized),
-    library("CoreMLModel", ["TensorCore", "Files", "ByteFormats", "CSpec", "CProtobufC"]),
+    library(
+      "CoreMLModel",
+      ["SizeArithmetic", "TensorCore", "Files", "ByteFormats", "CSpec", "CProtobufC"]),
     .systemLibrary(name: "CAssayPlugin"),
     library(
       "CustomLayers",
       ["Formulas", "TensorCore", "Kernels", "KernelInterface", "CAssayPlugin", "CSystem"],
       settings: optimized),
     library(
-      "ModelTransforms", ["CoreMLModel", "ByteFormats", "TensorCore"], settings: sections),
+      "ModelTransforms", ["CoreMLModel", "ByteFormats", "SizeArithmetic", "TensorCore"],
+      settings: sections),
     library(
       "Engine",
       [
@@ -160,16 +164,16 @@ let package = Package(
         "TensorCore",
       ],
       settings: optimized),
-    library("Programs", ["Engine", "CoreMLModel", "TensorCore"]),
+    library("MILImport", ["Engine", "CoreMLModel", "SizeArithmetic", "TensorCore"]),
     library(
-      "ProgramConversion",
+      "MILExport",
       [
-        "ModelPrediction", "ModelTransforms", "Programs", "Engine", "CustomLayers", "Formulas",
-        "CoreMLModel", "TensorCore",
+        "ModelPrediction", "ModelTransforms", "MILImport", "Engine", "CustomLayers", "Formulas",
+        "CoreMLModel", "SizeArithmetic", "TensorCore",
       ]),
     library(
       "ONNXExport",
-      ["Programs", "CoreMLModel", "ByteFormats", "Files", "TensorCore", "CSpec"]),
+      ["MILImport", "CoreMLModel", "ByteFormats", "Files", "TensorCore", "CSpec"]),
     .target(name: "PluginSupport", exclude: ["Support", "Layers", "embed.sh"]),
     library(
       "LayerTemplates",
@@ -180,7 +184,10 @@ let package = Package(
       ]),
     library(
       "ImportSupport",
-      ["ModelTransforms", "CoreMLModel", "Formulas", "ByteFormats", "Files", "TensorCore"]),
+      [
+        "ModelTransforms", "CoreMLModel", "Formulas", "ByteFormats", "Files", "SizeArithmetic",
+        "TensorCore",
+      ]),
     library(
       "Reports", ["Verification", "Imaging", "ByteFormats", "TensorCore", "LibC"],
       resources: [
@@ -188,26 +195,31 @@ let package = Package(
       ]),
     library("PythonSource", ["TensorCore"]),
     // What importers and interpreters share: the files themselves.
-    library("KerasFormat", ["HDF5Reader", "ByteFormats", "TensorCore"]),
+    library("KerasFormat", ["HDF5Reader", "ByteFormats", "SizeArithmetic", "TensorCore"]),
     library(
-      "CaffeFormat", ["HDF5Reader", "ByteFormats", "TensorCore", "CSpec", "CProtobufC"]),
-    library("DarknetFormat", ["ByteFormats", "Files", "TensorCore"]),
+      "CaffeFormat",
+      ["HDF5Reader", "ByteFormats", "SizeArithmetic", "TensorCore", "CSpec", "CProtobufC"]),
+    library("DarknetFormat", ["ByteFormats", "Files", "SizeArithmetic", "TensorCore"]),
     library(
       "KerasImport",
       [
         "KerasFormat", "ImportSupport", "CoreMLModel", "Formulas", "HDF5Reader", "ByteFormats",
         "Files",
-        "PythonSource", "TensorCore",
+        "PythonSource", "SizeArithmetic", "TensorCore",
       ],
       resources: [.embedInCode("Recipes")]),
     library(
       "CaffeImport",
       [
-        "CaffeFormat", "ImportSupport", "CoreMLModel", "Formulas", "ByteFormats", "TensorCore",
+        "CaffeFormat", "ImportSupport", "CoreMLModel", "Formulas", "ByteFormats", "SizeArithmetic",
+        "TensorCore",
       ]),
     library(
       "DarknetImport",
-      ["DarknetFormat", "ImportSupport", "CoreMLModel", "Formulas", "ByteFormats", "TensorCore"]),
+      [
+        "DarknetFormat", "ImportSupport", "CoreMLModel", "Formulas", "ByteFormats",
+        "SizeArithmetic", "TensorCore",
+      ]),
     // The source networks once more, by the frameworks' semantics, for comparison: `diff` and
     // `convert --prove`.
     library("Interpretation", ["TensorCore"], settings: optimized),
@@ -224,12 +236,12 @@ let package = Package(
     library("Imaging", ["ByteFormats", "Files", "TensorCore", "CCodecs"], settings: optimized),
     library("Detection", ["Imaging", "ByteFormats", "Files", "TensorCore"]),
     library("Verification", ["Engine", "TensorCore"], settings: small + fastDebug),
-    library("FeatureModels", ["CoreMLModel", "Imaging", "TensorCore", "LibC"]),
+    library("FeatureModels", ["CoreMLModel", "Imaging", "SizeArithmetic", "TensorCore", "LibC"]),
     library(
       "ModelPrediction",
       [
-        "FeatureModels", "Engine", "Programs", "ModelTransforms", "CustomLayers", "Imaging",
-        "CoreMLModel", "TensorCore",
+        "FeatureModels", "Engine", "MILImport", "ModelTransforms", "CustomLayers", "Imaging",
+        "CoreMLModel", "SizeArithmetic", "TensorCore",
       ], settings: small + fastDebug),
     library(
       "NetworkBuilder",
@@ -244,10 +256,10 @@ let package = Package(
         "CaffeImport",
         "DarknetImport", "Interpretation", "CaffeInterpretation",
         "DarknetInterpretation", "KerasInterpretation",
-        "ImportSupport", "Engine", "Programs", "ProgramConversion", "ONNXExport",
+        "ImportSupport", "Engine", "MILImport", "MILExport", "ONNXExport",
         "ModelTransforms",
         "CustomLayers", "LayerTemplates", "CoreMLModel", "HDF5Reader", "ByteFormats", "Files",
-        "TensorCore",
+        "SizeArithmetic", "TensorCore",
       ]),
     .systemLibrary(name: "CAssay"),
     library("AssayLibrary", ["Assay", "CAssay"], settings: optimized),
@@ -297,7 +309,7 @@ let package = Package(
     // They compute every result again by definition.
     tests("Kernels", ["KernelInterface", "TensorCore"], settings: optimized),
     tests("Formulas", ["Kernels", "TensorCore"]),
-    tests("CoreMLModel", ["ByteFormats", "CProtobufC", "TensorCore"]),
+    tests("CoreMLModel", ["ByteFormats", "CProtobufC", "SizeArithmetic", "TensorCore"]),
     tests("CustomLayers", ["TensorCore"]),
     tests("LayerTemplates"),
     tests("ModelTransforms", ["CoreMLModel", "TensorCore"]),
@@ -331,11 +343,11 @@ let package = Package(
       [
         "CSystem", "ImportSupport", "Formulas", "ByteFormats", "CoreMLModel", "CustomLayers",
         "Files",
-        "Kernels", "ModelPrediction", "ProgramConversion", "TensorCore",
+        "Kernels", "ModelPrediction", "MILExport", "TensorCore",
       ]),
-    tests("Programs", ["CoreMLModel", "TensorCore"]),
+    tests("MILImport", ["CoreMLModel", "TensorCore"]),
     tests(
-      "ProgramConversion",
+      "MILExport",
       ["ModelPrediction", "ModelTransforms", "CoreMLModel", "TensorCore"]),
     tests("PythonSource", ["TensorCore"]),
     tests("ONNXExport", ["CoreMLModel", "ByteFormats", "TensorCore"]),
@@ -358,7 +370,7 @@ let package = Package(
         "AssayCommand", "HDF5Worker", "FuzzSupport", "KerasImport", "Engine", "CustomLayers",
         "CoreMLModel", "CaffeInterpretation", "DarknetInterpretation", "KerasInterpretation",
         "ByteFormats", "CaffeImport", "DarknetImport", "Files", "Imaging", "ImportSupport",
-        "LayerTemplates", "ModelPrediction", "Programs", "TensorCore",
+        "LayerTemplates", "ModelPrediction", "MILImport", "TensorCore",
       ]),
   ]
 )

@@ -1,5 +1,6 @@
 import CoreMLModel
 import Detection
+import SizeArithmetic
 import TensorCore
 
 /// The layers that decode boxes. Attributes of boxes are blobs of shape `[attributes, boxes]`, with

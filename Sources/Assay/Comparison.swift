@@ -5,6 +5,7 @@ import Imaging
 import ImportSupport
 import ModelPrediction
 import ModelTransforms
+import SizeArithmetic
 import TensorCore
 import Verification
 

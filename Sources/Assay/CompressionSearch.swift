@@ -1,9 +1,10 @@
 import CoreMLModel
 import Engine
 import Imaging
+import MILExport
 import ModelPrediction
 import ModelTransforms
-import ProgramConversion
+import SizeArithmetic
 import TensorCore
 import Verification
 

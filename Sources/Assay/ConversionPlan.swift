@@ -1,6 +1,7 @@
 import ByteFormats
 import CustomLayers
 import ImportSupport
+import SizeArithmetic
 import TensorCore
 
 /// What each layer becomes in a conversion, including layers that cannot be converted.

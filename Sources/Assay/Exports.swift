@@ -9,10 +9,10 @@
 @_exported import Imaging
 @_exported import ImportSupport
 @_exported import LayerTemplates
+@_exported import MILExport
 @_exported import ModelPrediction
 @_exported import ModelTransforms
 @_exported import ONNXExport
-@_exported import ProgramConversion
 @_exported import Reports
 @_exported import TensorCore
 @_exported import Verification

@@ -1,5 +1,6 @@
 import Files
 import LibC
+import SizeArithmetic
 import TensorCore
 
 /// Folders of the file system.

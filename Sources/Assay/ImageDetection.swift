@@ -3,6 +3,7 @@ import Detection
 import Files
 import Imaging
 import ModelPrediction
+import SizeArithmetic
 import TensorCore
 
 /// The objects that a model finds in images.

@@ -1,6 +1,7 @@
 import ByteFormats
 import Imaging
 import ModelPrediction
+import SizeArithmetic
 import TensorCore
 import Verification
 

@@ -2,6 +2,7 @@ import ByteFormats
 import CoreMLModel
 import CustomLayers
 import ModelPrediction
+import SizeArithmetic
 import TensorCore
 
 /// The contents of a network that `inspect` shows: every layer with its shapes and sizes, and the

@@ -1,6 +1,7 @@
 import CoreMLModel
 import ImportSupport
 import ModelTransforms
+import SizeArithmetic
 import TensorCore
 
 extension Model {

@@ -1,3 +1,5 @@
+import SizeArithmetic
+
 /// Decides by measurement whether many predictions are faster one after the other, each on all
 /// threads, or at the same time, each on one thread.
 ///

@@ -1,5 +1,6 @@
 import CoreMLModel
-import Programs
+import MILImport
+import SizeArithmetic
 
 /// The contents of an ML Program that `inspect` shows.
 package struct ProgramSummary: Sendable {
@@ -40,7 +41,7 @@ package struct ProgramSummary: Sendable {
         inputs: function.inputs.map { ($0.name, types[$0.name] ?? "") },
         outputs: (function.body?.outputs ?? []).map { ($0, types[$0] ?? "") },
         operations: counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map {
-          Kind(name: $0.key, count: $0.value, runs: Programs.runs($0.key))
+          Kind(name: $0.key, count: $0.value, runs: MILImport.runs($0.key))
         }, constants: constants)
     }
   }

@@ -3,6 +3,7 @@ import Dispatch
 import Engine
 import Imaging
 import ModelPrediction
+import SizeArithmetic
 import Synchronization
 
 /// How inputs become values.

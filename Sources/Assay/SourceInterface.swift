@@ -2,8 +2,9 @@ import CoreMLModel
 import CustomLayers
 import Engine
 import ImportSupport
+import MILImport
 import ModelPrediction
-import Programs
+import SizeArithmetic
 import TensorCore
 import Verification
 

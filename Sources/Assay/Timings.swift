@@ -1,3 +1,5 @@
+import SizeArithmetic
+
 /// The durations of equal pieces of work, in milliseconds.
 package struct Timings: Sendable {
   /// The times in ascending order; at least one.

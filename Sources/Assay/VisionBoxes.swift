@@ -3,6 +3,7 @@ import CustomLayers
 import Detection
 import Engine
 import ModelPrediction
+import SizeArithmetic
 import TensorCore
 
 extension Model {

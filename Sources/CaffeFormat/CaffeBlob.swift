@@ -1,3 +1,5 @@
+import SizeArithmetic
+
 /// A weight as stored in the file.
 package struct CaffeBlob: Sendable {
   package enum Storage: Sendable {

@@ -1,5 +1,6 @@
 import ByteFormats
 import HDF5Reader
+import SizeArithmetic
 
 /// A Caffe network that has been read: its layers, and where its weights are.
 public struct CaffeSource: Sendable {

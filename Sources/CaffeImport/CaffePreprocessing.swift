@@ -1,4 +1,5 @@
 import ImportSupport
+import SizeArithmetic
 import TensorCore
 
 /// Image preprocessing that the network specifies and the user does not override.

@@ -1,4 +1,5 @@
 import ImportSupport
+import SizeArithmetic
 
 extension CaffeConversion {
   /// Describes the boxes in user-defined metadata, keyed by the outputs' final names: the rows of

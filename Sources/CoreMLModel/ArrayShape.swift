@@ -1,3 +1,4 @@
+import SizeArithmetic
 import TensorCore
 
 /// Rules shared by layers of arrays of any rank.

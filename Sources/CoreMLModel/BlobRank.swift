@@ -1,3 +1,4 @@
+import SizeArithmetic
 import TensorCore
 
 /// The ranks that a type of layer accepts, and how it reads shapes with fewer than five axes.

@@ -1,3 +1,4 @@
+import SizeArithmetic
 import TensorCore
 
 /// A shape `[Seq, Batch, C, H, W]` with names for its axes.

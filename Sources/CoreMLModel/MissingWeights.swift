@@ -1,3 +1,4 @@
+import SizeArithmetic
 import TensorCore
 
 /// Replacement weights for an architecture without weights.

@@ -1,5 +1,6 @@
 import ByteFormats
 import Files
+import SizeArithmetic
 import TensorCore
 
 extension Model {

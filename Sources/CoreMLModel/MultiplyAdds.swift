@@ -1,3 +1,4 @@
+import SizeArithmetic
 import TensorCore
 
 /// The arithmetic of `LayerParameters.multiplyAdds`.

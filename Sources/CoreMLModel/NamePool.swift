@@ -1,3 +1,5 @@
+import SizeArithmetic
+
 /// Unique names of layers or blobs.
 ///
 /// A name that is taken gets `_`, then `__`, then `_3`, `_4`, …, in amortized constant time.

@@ -1,3 +1,4 @@
+import SizeArithmetic
 import TensorCore
 
 /// A layer: named input and output blobs, and the parameters of its type.

@@ -1,3 +1,4 @@
+import SizeArithmetic
 import TensorCore
 
 /// A weight field with values that are NaN or infinite. Frameworks accept such values.

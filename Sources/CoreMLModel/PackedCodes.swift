@@ -1,3 +1,5 @@
+import SizeArithmetic
+
 /// Codes of 1 to 8 bits, packed without gaps from the highest bits of each byte down.
 package struct PackedCodes {
   @usableFromInline let bytes: UnsafeRawBufferPointer

@@ -1,3 +1,5 @@
+import SizeArithmetic
+
 extension ModelType {
   /// The pipeline, whichever kind it is; nil for other models.
   package var pipeline: Pipeline? {

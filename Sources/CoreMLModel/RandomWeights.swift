@@ -1,3 +1,4 @@
+import SizeArithmetic
 import TensorCore
 
 /// Random weights for a network without weights, for timing it.

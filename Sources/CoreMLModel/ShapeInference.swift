@@ -1,3 +1,4 @@
+import SizeArithmetic
 import TensorCore
 
 /// The shapes of a network's blobs, as far as they are known without running it.

@@ -1,3 +1,4 @@
+import SizeArithmetic
 import TensorCore
 
 /// A part of a model that requires a version of the format.

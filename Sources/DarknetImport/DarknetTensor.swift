@@ -1,3 +1,4 @@
+import SizeArithmetic
 import TensorCore
 
 /// A blob with its sizes in Darknet.

@@ -1,3 +1,4 @@
+import SizeArithmetic
 import TensorCore
 
 /// The values that decoding a detection head requires in addition to its grid. They are stored in

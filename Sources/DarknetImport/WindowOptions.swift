@@ -1,3 +1,4 @@
+import SizeArithmetic
 import TensorCore
 
 /// `size`, `stride` and padding of a convolution.

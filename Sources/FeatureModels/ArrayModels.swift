@@ -1,4 +1,5 @@
 import LibC
+import SizeArithmetic
 
 extension Scaler: DirectFeatureModel {
   func run(_ inputs: FeatureInputs) throws -> [String: FeatureValue] {

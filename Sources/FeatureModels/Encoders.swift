@@ -1,3 +1,5 @@
+import SizeArithmetic
+
 extension OneHotEncoder: DirectFeatureModel {
   func run(_ inputs: FeatureInputs) throws -> [String: FeatureValue] {
     let keys = categories?.keys ?? []

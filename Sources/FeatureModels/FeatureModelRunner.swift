@@ -1,3 +1,5 @@
+import SizeArithmetic
+
 /// A model of features, ready to run.
 package struct FeatureModelRunner: Sendable {
   private let description: ModelDescription

@@ -1,3 +1,5 @@
+import SizeArithmetic
+
 extension GLMRegressor: DirectFeatureModel {
   func run(_ inputs: FeatureInputs) throws -> [String: FeatureValue] {
     inputs.regression(

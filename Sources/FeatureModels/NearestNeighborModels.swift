@@ -1,3 +1,5 @@
+import SizeArithmetic
+
 extension KNearestNeighborsClassifier: DirectFeatureModel {
   func run(_ inputs: FeatureInputs) throws -> [String: FeatureValue] {
     let labels = classLabels?.keys ?? []

@@ -1,3 +1,5 @@
+import SizeArithmetic
+
 extension NonMaximumSuppressionModel: DirectFeatureModel {
   func run(_ inputs: FeatureInputs) throws -> [String: FeatureValue] {
     let boxes = try rows(coordinatesInput, inputs)

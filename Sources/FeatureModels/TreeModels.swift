@@ -1,3 +1,5 @@
+import SizeArithmetic
+
 /// Trees as places of their nodes.
 struct TreeComputation: FeatureModelComputation {
   private let nodes: [TreeEnsemble.Node]

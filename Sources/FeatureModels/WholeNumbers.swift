@@ -1,3 +1,5 @@
+import SizeArithmetic
+
 extension ArrayFeatureType.DataType {
   /// The whole numbers of the type; nil for floats.
   package var wholeNumbers: ClosedRange<Double>? {

@@ -1,4 +1,5 @@
 import CoreMLModel
+import SizeArithmetic
 
 /// An activation function of the frameworks, one row of `all`: its names and the layers that
 /// compute it.

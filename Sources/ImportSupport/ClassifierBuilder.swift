@@ -1,4 +1,5 @@
 import CoreMLModel
+import SizeArithmetic
 import TensorCore
 
 /// Turns a network into a classifier: the probabilities become a dictionary, and the best label

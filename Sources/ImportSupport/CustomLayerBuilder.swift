@@ -2,6 +2,7 @@ import ByteFormats
 import CoreMLModel
 import Files
 import Formulas
+import SizeArithmetic
 import TensorCore
 
 /// Fills in a custom layer from a rule: parameters from the layer's configuration, weights by name.

@@ -1,6 +1,7 @@
 import ByteFormats
 import CoreMLModel
 import Formulas
+import SizeArithmetic
 import TensorCore
 
 /// A rule in a file of custom-layer rules.

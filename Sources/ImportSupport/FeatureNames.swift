@@ -1,5 +1,6 @@
 import CoreMLModel
 import ModelTransforms
+import SizeArithmetic
 
 /// Names of inputs and outputs.
 package enum FeatureNames: String, Sendable {

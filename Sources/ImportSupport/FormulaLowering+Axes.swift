@@ -1,5 +1,6 @@
 import CoreMLModel
 import Formulas
+import SizeArithmetic
 import TensorCore
 
 /// Slices and reductions.

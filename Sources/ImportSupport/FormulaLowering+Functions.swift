@@ -1,6 +1,7 @@
 import CoreMLModel
 import Formulas
 import LibC
+import SizeArithmetic
 import TensorCore
 
 extension FormulaLowering {

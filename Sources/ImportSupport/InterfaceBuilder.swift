@@ -1,4 +1,5 @@
 import CoreMLModel
+import SizeArithmetic
 import TensorCore
 
 /// Builds a model from an imported network and the user's options: names, feature types, image

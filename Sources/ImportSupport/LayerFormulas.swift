@@ -1,4 +1,5 @@
 import CoreMLModel
+import SizeArithmetic
 
 /// Small layers that formulas are built from.
 extension LayerWriting {

@@ -1,4 +1,5 @@
 import CoreMLModel
+import SizeArithmetic
 
 /// Collects the Core ML layers of a converted network, makes blob names unique, and records the
 /// plan with the result of each source layer.

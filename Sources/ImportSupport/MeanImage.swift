@@ -1,4 +1,5 @@
 import CoreMLModel
+import SizeArithmetic
 import TensorCore
 
 /// A mean image that is subtracted element by element.

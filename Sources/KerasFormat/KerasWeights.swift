@@ -1,4 +1,5 @@
 import HDF5Reader
+import SizeArithmetic
 
 /// A weight in a file.
 package struct StoredWeight: Sendable {

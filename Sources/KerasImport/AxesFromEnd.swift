@@ -1,4 +1,5 @@
 import ByteFormats
+import SizeArithmetic
 import TensorCore
 
 /// Makes axes in a layer's arguments count from the end, so that leading axes do not matter.

@@ -1,5 +1,6 @@
 import Formulas
 import ImportSupport
+import SizeArithmetic
 
 /// A layer replaced by a formula, because of a rule or because a Lambda's code was read.
 struct FormulaConversion {

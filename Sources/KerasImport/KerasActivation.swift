@@ -1,5 +1,6 @@
 import CoreMLModel
 import ImportSupport
+import SizeArithmetic
 
 /// Keras's activation functions as Core ML layers.
 enum KerasActivation: Sendable {

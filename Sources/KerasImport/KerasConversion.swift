@@ -1,5 +1,6 @@
 import CoreMLModel
 import ImportSupport
+import SizeArithmetic
 import TensorCore
 
 /// One conversion of a model, node by node.

@@ -1,4 +1,5 @@
 import ImportSupport
+import SizeArithmetic
 
 /// The settings and weights of some classes of Keras layers, and their conversion.
 protocol KerasLayer: Sendable {

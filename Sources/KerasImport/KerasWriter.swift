@@ -1,5 +1,6 @@
 import CoreMLModel
 import ImportSupport
+import SizeArithmetic
 
 /// Collects the Core ML layers of the converted Keras layers.
 struct KerasWriter: LayerWriting {

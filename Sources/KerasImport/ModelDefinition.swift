@@ -1,4 +1,5 @@
 import ByteFormats
+import SizeArithmetic
 import TensorCore
 
 /// A model as described by its configuration: layers, their calls, and the inputs and outputs. A

@@ -1,6 +1,7 @@
 import ByteFormats
 import ImportSupport
 import PythonSource
+import SizeArithmetic
 import Synchronization
 import TensorCore
 

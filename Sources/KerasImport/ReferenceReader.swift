@@ -1,4 +1,5 @@
 import ByteFormats
+import SizeArithmetic
 import TensorCore
 
 /// Reads `inbound_nodes`, `input_layers` and `output_layers`.

@@ -1,4 +1,5 @@
 import Formulas
+import SizeArithmetic
 import TensorCore
 
 /// An axis of Core ML's `[Seq, C, H, W]`.

@@ -1,4 +1,5 @@
 import ByteFormats
+import SizeArithmetic
 
 /// The effect of `training=True` on a layer's output.
 private enum TrainingEffect {

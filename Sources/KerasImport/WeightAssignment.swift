@@ -1,4 +1,5 @@
 import ImportSupport
+import SizeArithmetic
 import TensorCore
 
 extension StoredWeight {

@@ -1,3 +1,4 @@
+import SizeArithmetic
 import TensorCore
 
 extension Tensor {

@@ -1,5 +1,6 @@
 import CoreMLModel
 import CustomLayers
+import SizeArithmetic
 import TensorCore
 
 /// The precision of a network's computations.

@@ -1,5 +1,6 @@
 import CoreMLModel
 import ModelTransforms
+import SizeArithmetic
 import TensorCore
 
 extension Model {

@@ -1,5 +1,6 @@
 import CoreMLModel
 import Engine
+import SizeArithmetic
 import TensorCore
 
 extension Predictor {

@@ -2,8 +2,8 @@ import CoreMLModel
 import CustomLayers
 import Engine
 import Imaging
+import MILImport
 import ModelTransforms
-import Programs
 import Synchronization
 import TensorCore
 

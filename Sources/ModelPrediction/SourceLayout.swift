@@ -1,4 +1,5 @@
 import CoreMLModel
+import SizeArithmetic
 import TensorCore
 
 /// The axis order of an array in the source framework, and the conversion to and from Core ML's

@@ -1,5 +1,5 @@
 import CoreMLModel
-import Programs
+import MILImport
 import TensorCore
 
 extension Predictor {

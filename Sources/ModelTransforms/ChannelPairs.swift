@@ -1,4 +1,5 @@
 import CoreMLModel
+import SizeArithmetic
 import TensorCore
 
 /// Maps the weights of a convolution or inner product to channels. They are grouped by pairs of an

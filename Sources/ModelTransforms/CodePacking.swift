@@ -1,3 +1,4 @@
+import SizeArithmetic
 import TensorCore
 
 /// Packs codes of `bits` bits, the first one in a byte's highest bits; the last byte is padded with

@@ -1,4 +1,5 @@
 import CoreMLModel
+import SizeArithmetic
 import TensorCore
 
 /// Changes to a model's metadata; nil leaves an entry unchanged.

@@ -1,3 +1,4 @@
+import SizeArithmetic
 import TensorCore
 
 /// One-dimensional k-means: the table of at most k values with the smallest sum of squared errors.

@@ -1,5 +1,5 @@
 import CoreMLModel
-import Programs
+import MILImport
 import TensorCore
 
 /// Writes the operations of a program's function as nodes of a graph.

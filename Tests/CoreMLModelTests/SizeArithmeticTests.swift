@@ -1,3 +1,4 @@
+import SizeArithmetic
 import Testing
 
 @testable import CoreMLModel

@@ -1,16 +1,17 @@
 #!/bin/sh
-# Fails if a target that handles documents multiplies or adds sizes without a check: each needs the
-# operators of SizeArithmetic.swift, and only the files below use those that wrap round.
+# Fails if a file that handles documents adds, subtracts or multiplies without `import SizeArithmetic`,
+# whose operators saturate. Only the files below use operators that wrap round.
 set -eu
-source=Sources/CoreMLModel/SizeArithmetic.swift
 wrapping='RandomWeights|PackedCodes|PythonMachine\+Calls|PythonMachine\+Values|PythonTensors|CaffeBlob'
 status=0
-for target in CoreMLModel ModelTransforms ImportSupport KerasFormat CaffeFormat DarknetFormat \
-  KerasImport CaffeImport DarknetImport ModelPrediction FeatureModels Programs Assay; do
-  cmp -s "$source" "Sources/$target/SizeArithmetic.swift" || {
-    echo "Sources/$target has no link to $source, so its sizes overflow" >&2
+for target in $(awk '/library\(/ { name = "" } /library\($/ { getline }
+  match($0, /"[A-Za-z]+"/) && name == "" { name = substr($0, RSTART + 1, RLENGTH - 2) }
+  /"SizeArithmetic"/ && name != "SizeArithmetic" { print name }' Package.swift); do
+  computing=$(grep -rlE '^ *[^ /].*[])A-Za-z0-9_] [-+*]=? [A-Za-z0-9_(-]' "Sources/$target" --include='*.swift') || continue
+  for file in $(grep -L '^import SizeArithmetic$' $computing); do
+    echo "$file computes without import SizeArithmetic" >&2
     status=1
-  }
+  done
   if grep -rnE '&[-*+]=? |Int\.[-*+]\(|unsafe(Multiplied|Adding|Subtracting)' "Sources/$target" \
     --include='*.swift' | grep -vE "/($wrapping)\.swift:"; then
     echo "sizes must use checked operators" >&2

@@ -1,6 +1,7 @@
 import CoreMLModel
+import MILImport
 import ModelPrediction
-import Programs
+import SizeArithmetic
 import TensorCore
 import Verification
 

@@ -3,6 +3,7 @@ import CoreMLModel
 import Imaging
 import ImportSupport
 import ModelPrediction
+import SizeArithmetic
 import TensorCore
 import Verification
 

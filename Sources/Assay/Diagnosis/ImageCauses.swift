@@ -1,6 +1,7 @@
 import CoreMLModel
 import Imaging
 import ModelPrediction
+import SizeArithmetic
 import TensorCore
 
 extension DiagnosisSubject {

@@ -1,6 +1,7 @@
 import CoreMLModel
 import LibC
 import ModelPrediction
+import SizeArithmetic
 import TensorCore
 
 extension DiagnosisSubject {

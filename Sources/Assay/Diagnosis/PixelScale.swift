@@ -1,4 +1,5 @@
 import ImportSupport
+import SizeArithmetic
 
 /// The preprocessing of pixels x from 0 to 255: scale · x + offset for each color.
 struct PixelScale: Sendable {

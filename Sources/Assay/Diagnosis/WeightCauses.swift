@@ -1,5 +1,6 @@
 import CoreMLModel
 import ModelPrediction
+import SizeArithmetic
 import TensorCore
 
 extension DiagnosisSubject {

@@ -1,4 +1,5 @@
 import CoreMLModel
+import SizeArithmetic
 import TensorCore
 
 /// Which layers and blobs of two networks belong together.

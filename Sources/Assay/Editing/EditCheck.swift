@@ -2,6 +2,7 @@ import CoreMLModel
 import Engine
 import ModelPrediction
 import ModelTransforms
+import SizeArithmetic
 import TensorCore
 import Verification
 

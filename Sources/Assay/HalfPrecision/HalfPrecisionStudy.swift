@@ -1,6 +1,7 @@
 import CoreMLModel
 import Engine
 import ModelPrediction
+import SizeArithmetic
 import TensorCore
 import Verification
 

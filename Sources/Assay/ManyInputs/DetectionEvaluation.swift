@@ -1,5 +1,6 @@
 import Detection
 import Imaging
+import SizeArithmetic
 import TensorCore
 
 /// The objects that a detector finds in many images, compared with COCO annotations.

@@ -1,4 +1,5 @@
 import Interpretation
+import SizeArithmetic
 import TensorCore
 
 /// The difference between a blob of the model and the interpreter's value.

@@ -1,8 +1,9 @@
 import CoreMLModel
 import ImportSupport
 import Interpretation
+import MILImport
 import ModelPrediction
-import Programs
+import SizeArithmetic
 import TensorCore
 
 /// The source of a converted network, with all that its proof needs.

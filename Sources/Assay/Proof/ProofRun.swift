@@ -1,6 +1,7 @@
 import CoreMLModel
 import Interpretation
 import ModelPrediction
+import SizeArithmetic
 import TensorCore
 import Verification
 

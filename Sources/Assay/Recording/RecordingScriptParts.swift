@@ -1,3 +1,5 @@
+import SizeArithmetic
+
 /// The file handling of recording scripts, and the whole script for Caffe.
 enum RecordingScriptParts {
   /// The function that the user completes; images have channels last.

@@ -4,6 +4,7 @@ import Files
 import ImportSupport
 import LayerTemplates
 import ModelPrediction
+import SizeArithmetic
 import TensorCore
 
 extension WeightFiles {

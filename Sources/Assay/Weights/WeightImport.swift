@@ -3,6 +3,7 @@ import CoreMLModel
 import Files
 import ImportSupport
 import ModelTransforms
+import SizeArithmetic
 import TensorCore
 
 extension WeightFiles {

@@ -1,3 +1,5 @@
+import SizeArithmetic
+
 /// One value of a field of a protobuf message.
 package enum CaffeValue: Sendable {
   case integer(Int)

@@ -1,3 +1,5 @@
+import SizeArithmetic
+
 /// Splits protobuf text into tokens.
 struct TextScanner {
   enum Token: Equatable {

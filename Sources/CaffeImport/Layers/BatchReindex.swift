@@ -1,5 +1,6 @@
 import CoreMLModel
 import ImportSupport
+import SizeArithmetic
 
 /// Items of the first bottom, at the indices in the second
 enum BatchReindex: CaffeLayerConverter {

@@ -1,5 +1,6 @@
 import CoreMLModel
 import Formulas
+import SizeArithmetic
 import TensorCore
 
 /// Settings shared by convolutions: Caffe's `ConvolutionParameter` for a given bottom.

@@ -1,4 +1,5 @@
 import CoreMLModel
+import SizeArithmetic
 import TensorCore
 
 /// The argmax mask of a pooling layer, as ones and zeros: one plane per position in the window,

@@ -1,5 +1,6 @@
 import ImportSupport
 import LibC
+import SizeArithmetic
 
 /// (shift + scale · x) ^ power
 enum Power: SingleInputConverter, ElementwiseConverter {

@@ -1,4 +1,5 @@
 import ImportSupport
+import SizeArithmetic
 import TensorCore
 
 /// The layers included in a network state, and the blob versions that each reads and writes. A

@@ -1,3 +1,4 @@
+import SizeArithmetic
 import TensorCore
 
 /// A Caffe blob, and the Core ML blob that stores it.

@@ -1,4 +1,5 @@
 import ImportSupport
+import SizeArithmetic
 
 /// How features of the Core ML model correspond to Caffe's blobs.
 enum FeatureLayout {

@@ -1,3 +1,4 @@
+import SizeArithmetic
 import TensorCore
 
 /// An input of the network: a top of a layer without bottoms.

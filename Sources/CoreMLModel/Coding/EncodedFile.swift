@@ -1,5 +1,6 @@
 import ByteFormats
 import CProtobufC
+import SizeArithmetic
 import TensorCore
 
 /// Files that contain a single message.

@@ -1,5 +1,6 @@
 import ByteFormats
 import CProtobufC
+import SizeArithmetic
 import TensorCore
 
 /// Reads the fields of an unpacked message by their names in the schema.

@@ -1,5 +1,6 @@
 import ByteFormats
 import CProtobufC
+import SizeArithmetic
 import TensorCore
 
 /// State shared while writing: memory for the messages, and payloads that are inserted later.

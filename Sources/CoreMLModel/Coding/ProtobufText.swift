@@ -1,4 +1,5 @@
 import CProtobufC
+import SizeArithmetic
 import TensorCore
 
 /// Protobuf's text format for an unpacked message, as its Python implementation prints it: one

@@ -1,3 +1,5 @@
+import SizeArithmetic
+
 /// A linear classifier.
 ///
 /// With two classes, one row of weights gives the probability of the second. With more, there is

@@ -1,3 +1,5 @@
+import SizeArithmetic
+
 /// A tree ensemble classifier.
 ///
 /// With one dimension, the value is the probability of the second of two classes.

@@ -1,3 +1,5 @@
+import SizeArithmetic
+
 /// An elementwise function.
 package struct Activation: LayerParameters, ShapeKeepingLayer, SpecificationMessage {
   package enum Function: Sendable, Equatable {

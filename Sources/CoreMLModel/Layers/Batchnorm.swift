@@ -1,3 +1,4 @@
+import SizeArithmetic
 import TensorCore
 
 /// y = gamma · (x − mean) / √(variance + epsilon) + beta, with one value of each per channel.

@@ -1,3 +1,4 @@
+import SizeArithmetic
 import TensorCore
 
 package struct BiDirectionalLSTM: LayerParameters {

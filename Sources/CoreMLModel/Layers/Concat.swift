@@ -1,3 +1,4 @@
+import SizeArithmetic
 import TensorCore
 
 /// Concatenates the inputs along the channels or the sequence.

@@ -1,3 +1,4 @@
+import SizeArithmetic
 import TensorCore
 
 /// Crops the borders; with two inputs, crops the first to the size of the second.

@@ -1,3 +1,5 @@
+import SizeArithmetic
+
 package struct LSTMParameters: SpecificationMessage {
   package var sequenceOutput = false
   package var hasBiasVectors = false

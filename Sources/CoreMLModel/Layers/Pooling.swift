@@ -1,3 +1,4 @@
+import SizeArithmetic
 import TensorCore
 
 /// Maximum, average or L2 norm over windows.

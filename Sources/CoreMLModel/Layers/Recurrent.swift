@@ -1,3 +1,4 @@
+import SizeArithmetic
 import TensorCore
 
 /// The shape of a recurrent layer's weight, as implied by its name.

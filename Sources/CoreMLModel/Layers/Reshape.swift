@@ -1,3 +1,4 @@
+import SizeArithmetic
 import TensorCore
 
 /// The same elements in another shape.

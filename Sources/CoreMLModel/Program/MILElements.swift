@@ -1,3 +1,4 @@
+import SizeArithmetic
 import TensorCore
 
 /// The elements of a constant in a program; their number has been checked.

@@ -1,3 +1,4 @@
+import SizeArithmetic
 import TensorCore
 
 /// The type of a value in a program.

@@ -1,5 +1,6 @@
 import CoreMLModel
 import ImportSupport
+import SizeArithmetic
 import TensorCore
 
 /// out = activation(normalized(kernel ∗ in) + bias)

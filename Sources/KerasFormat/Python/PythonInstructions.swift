@@ -1,3 +1,5 @@
+import SizeArithmetic
+
 /// What an instruction does, whichever version of Python wrote it.
 package enum PythonOperation: Equatable, Sendable {
   package enum Operator: String, Sendable {

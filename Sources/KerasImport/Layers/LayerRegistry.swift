@@ -1,4 +1,5 @@
 import ByteFormats
+import SizeArithmetic
 
 /// Every Keras layer class that Assay reads.
 enum KerasLayerRegistry {

@@ -1,4 +1,5 @@
 import ByteFormats
+import SizeArithmetic
 import TensorCore
 
 /// A function that a Lambda refers to by name, without code: a function that many projects define

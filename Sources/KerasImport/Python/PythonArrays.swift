@@ -1,4 +1,5 @@
 import Formulas
+import SizeArithmetic
 import TensorCore
 
 /// Computations with known arrays, and the preprocessing of `keras.applications`.

@@ -1,4 +1,5 @@
 import Formulas
+import SizeArithmetic
 import TensorCore
 
 /// The functions of Keras, TensorFlow and NumPy that formulas support.

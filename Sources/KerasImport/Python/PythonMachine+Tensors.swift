@@ -1,5 +1,6 @@
 import Formulas
 import ImportSupport
+import SizeArithmetic
 import TensorCore
 
 extension PythonMachine {

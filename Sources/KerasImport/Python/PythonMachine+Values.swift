@@ -1,4 +1,5 @@
 import Formulas
+import SizeArithmetic
 import TensorCore
 
 extension PythonMachine {

@@ -1,5 +1,6 @@
 import ByteFormats
 import Formulas
+import SizeArithmetic
 import TensorCore
 
 /// Interprets a Python function with symbols instead of tensors: computes everything that depends

@@ -1,6 +1,7 @@
 import ByteFormats
 import Formulas
 import PythonSource
+import SizeArithmetic
 import TensorCore
 
 /// A value, as far as it is known without running code.

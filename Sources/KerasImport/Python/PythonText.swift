@@ -1,4 +1,5 @@
 import Formulas
+import SizeArithmetic
 
 /// Python code for messages.
 enum PythonText {

@@ -1,4 +1,4 @@
-import Programs
+import MILImport
 
 /// The page `docs/programs.md`, generated from the list of operations.
 enum ProgramDocumentation {

@@ -1,3 +1,4 @@
+import SizeArithmetic
 import TensorCore
 
 /// A window that moves along one axis: its geometry and the number of its positions.

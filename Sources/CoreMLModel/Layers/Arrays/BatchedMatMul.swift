@@ -1,3 +1,4 @@
+import SizeArithmetic
 import TensorCore
 
 /// The matrix product over the last two axes, with leading axes broadcast as in NumPy; with one

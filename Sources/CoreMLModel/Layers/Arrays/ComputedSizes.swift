@@ -1,3 +1,4 @@
+import SizeArithmetic
 import TensorCore
 
 /// start, start + step, start + 2 · step, … below the end. The inputs are the end, the start and

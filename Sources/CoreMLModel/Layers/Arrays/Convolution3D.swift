@@ -1,3 +1,4 @@
+import SizeArithmetic
 import TensorCore
 
 /// Windows over D, H and W, which the specification stores in separate fields.

@@ -1,3 +1,4 @@
+import SizeArithmetic
 import TensorCore
 
 /// The elements of the first input along an axis, at the indices in the second.

@@ -1,3 +1,4 @@
+import SizeArithmetic
 import TensorCore
 
 /// Maximum or average over windows of `[B, C, D, H, W]`.

@@ -1,3 +1,4 @@
+import SizeArithmetic
 import TensorCore
 
 /// How an element and the update scattered onto it are combined.

@@ -1,3 +1,4 @@
+import SizeArithmetic
 import TensorCore
 
 /// The elements `start`, `start + step`, … along an axis.

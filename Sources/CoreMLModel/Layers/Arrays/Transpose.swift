@@ -1,3 +1,4 @@
+import SizeArithmetic
 import TensorCore
 
 /// Axis `i` of the output is axis `axes[i]` of the input. Extra leading axes of length 1 in the

@@ -1,5 +1,6 @@
 import CoreMLModel
 import ImportSupport
+import SizeArithmetic
 import TensorCore
 
 /// Projects one or several sequences, `[outer, steps, channels]`, with a separate matrix per head.

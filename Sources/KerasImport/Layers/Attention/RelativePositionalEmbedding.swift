@@ -1,5 +1,6 @@
 import CoreMLModel
 import ImportSupport
+import SizeArithmetic
 import TensorCore
 
 /// Scores of each position of an image for the rows and columns of all positions, from its channels

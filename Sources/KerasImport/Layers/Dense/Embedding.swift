@@ -1,5 +1,6 @@
 import CoreMLModel
 import ImportSupport
+import SizeArithmetic
 
 /// Looks up a row of a table for each index.
 struct EmbeddingLayer: KerasLayer {

@@ -1,5 +1,6 @@
 import CoreMLModel
 import ImportSupport
+import SizeArithmetic
 
 /// An elementwise function, or softmax.
 struct ActivationLayer: KerasLayer {

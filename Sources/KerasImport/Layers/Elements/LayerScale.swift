@@ -1,5 +1,6 @@
 import CoreMLModel
 import ImportSupport
+import SizeArithmetic
 
 /// gamma · x along the channels, from ConvNeXt.
 struct LayerScale: KerasLayer {

@@ -1,5 +1,6 @@
 import CoreMLModel
 import ImportSupport
+import SizeArithmetic
 import TensorCore
 
 /// x > 0 ? x : alpha · x, with one alpha per element, shared along `shared_axes`.

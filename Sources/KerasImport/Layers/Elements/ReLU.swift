@@ -1,5 +1,6 @@
 import CoreMLModel
 import ImportSupport
+import SizeArithmetic
 
 /// min(x, max_value) if x ≥ threshold, and negative_slope · (x − threshold) otherwise.
 struct ReLU: KerasLayer {

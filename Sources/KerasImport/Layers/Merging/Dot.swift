@@ -1,5 +1,6 @@
 import CoreMLModel
 import ImportSupport
+import SizeArithmetic
 import TensorCore
 
 /// Σ aᵢ·bᵢ over one axis of each of two tensors, or the cosine of the angle between them.

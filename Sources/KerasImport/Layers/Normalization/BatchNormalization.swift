@@ -1,5 +1,6 @@
 import CoreMLModel
 import ImportSupport
+import SizeArithmetic
 
 /// gamma · (x − mean) / √(variance + epsilon) + beta along one axis.
 ///

@@ -1,5 +1,6 @@
 import CoreMLModel
 import ImportSupport
+import SizeArithmetic
 import TensorCore
 
 /// gamma · (x − mean) / √(variance + epsilon) + beta, with mean and variance over groups of

@@ -1,3 +1,4 @@
+import SizeArithmetic
 import TensorCore
 
 /// A size of a tensor, or a number computed from sizes, as far as known at conversion time.

@@ -1,5 +1,6 @@
 import CoreMLModel
 import LibC
+import SizeArithmetic
 import TensorCore
 
 extension OperationTable {

@@ -2,6 +2,7 @@ import ByteFormats
 import CoreMLModel
 import Formulas
 import ImportSupport
+import SizeArithmetic
 import TensorCore
 
 extension OperationTable {

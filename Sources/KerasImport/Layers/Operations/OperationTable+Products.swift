@@ -1,5 +1,6 @@
 import ByteFormats
 import CoreMLModel
+import SizeArithmetic
 import TensorCore
 
 extension OperationTable {

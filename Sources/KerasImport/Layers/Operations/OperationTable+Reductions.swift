@@ -1,5 +1,6 @@
 import ByteFormats
 import CoreMLModel
+import SizeArithmetic
 
 extension OperationTable {
   /// Sums, means and extrema along axes.

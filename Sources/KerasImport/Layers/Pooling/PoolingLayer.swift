@@ -1,5 +1,6 @@
 import CoreMLModel
 import ImportSupport
+import SizeArithmetic
 
 /// The maximum of each window, or the mean of its elements, not counting the padding.
 ///

@@ -1,5 +1,6 @@
 import ByteFormats
 import ImportSupport
+import SizeArithmetic
 import TensorCore
 
 extension LayerConfiguration {

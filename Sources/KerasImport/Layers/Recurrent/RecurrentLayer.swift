@@ -1,5 +1,6 @@
 import CoreMLModel
 import ImportSupport
+import SizeArithmetic
 import TensorCore
 
 /// A unidirectional recurrent layer: a cell and its path.

@@ -1,5 +1,6 @@
 import CoreMLModel
 import ImportSupport
+import SizeArithmetic
 
 /// h = activation(W·x + R·h + b)
 struct SimpleRNNCell: RecurrentCell {

@@ -2,6 +2,7 @@ import ByteFormats
 import Files
 import ImportSupport
 import PythonSource
+import SizeArithmetic
 import TensorCore
 
 /// The source files that define layers.

@@ -1,5 +1,6 @@
 import ByteFormats
 import PythonSource
+import SizeArithmetic
 import TensorCore
 
 /// A class defined in a source file.

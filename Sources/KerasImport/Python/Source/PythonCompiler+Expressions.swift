@@ -1,5 +1,6 @@
 import Formulas
 import PythonSource
+import SizeArithmetic
 import TensorCore
 
 extension PythonCompiler {

@@ -1,4 +1,5 @@
 import Formulas
+import SizeArithmetic
 import TensorCore
 
 /// What following a layer's source needs to know about its objects.

@@ -1,5 +1,6 @@
 import ByteFormats
 import Formulas
+import SizeArithmetic
 import TensorCore
 
 extension PythonObject {

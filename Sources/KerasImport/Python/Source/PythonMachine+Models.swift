@@ -1,4 +1,5 @@
 import ByteFormats
+import SizeArithmetic
 import TensorCore
 
 /// Inputs and models in a function that builds a network.

@@ -1,4 +1,5 @@
 import ByteFormats
+import SizeArithmetic
 import TensorCore
 
 extension PythonMachine {

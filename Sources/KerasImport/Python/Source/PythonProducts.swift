@@ -1,4 +1,5 @@
 import Formulas
+import SizeArithmetic
 import TensorCore
 
 /// The axes of two operands and of their product, as letters of an `einsum` equation.

@@ -1,4 +1,5 @@
 import PythonSource
+import SizeArithmetic
 import TensorCore
 
 /// The names in a source file; each is evaluated when it is first needed.

@@ -1,3 +1,4 @@
+import SizeArithmetic
 import TensorCore
 
 /// Matches stored weights to the weights and layers that a layer's source creates.

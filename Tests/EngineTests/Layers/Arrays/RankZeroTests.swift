@@ -1,6 +1,6 @@
 import CoreMLModel
+import MILExport
 import ModelPrediction
-import ProgramConversion
 import TensorCore
 import TestSupport
 import Testing

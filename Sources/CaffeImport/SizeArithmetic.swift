@@ -1,1 +1,0 @@
-../CoreMLModel/SizeArithmetic.swift

@@ -1,0 +1,9 @@
+import Testing
+
+@testable import MILImport
+
+struct RuleTests {
+  @Test func everyOperationIsDeclaredOnce() {
+    #expect(operationRules.count == operationRulesByName.count)
+  }
+}
