@@ -86,7 +86,8 @@ pictures: build
 	@sh Tests/Tools/documentation-images.sh $(BUILD)/assay
 
 # Checks the inner loops of the kernels for arm64, and runs the kernels' tests on them under emulation.
-arm64: setup-emulation
+arm64:
+	@sh Tests/Tools/setup.sh arm64
 	@sh Tests/Tools/arm64.sh
 
 # Checks the types of what depends on the operating system against Apple's headers.

@@ -30,7 +30,6 @@ final class Emulator: Sendable {
       let own = EmulatedConstants()
       precondition(
         constants.callByteCount == own.callByteCount
-          && constants.answerByteCount == own.answerByteCount
           && constants.argumentByteCounts == own.argumentByteCounts,
         "the arguments are laid out differently")
       self.constants = constants

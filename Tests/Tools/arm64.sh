@@ -28,7 +28,9 @@ compile() { # module, sources and options
 compile KernelInterface Sources/KernelInterface/*.swift
 # With the manifest's settings.
 compile KernelsBaseline -D KERNELS_BASELINE -D UNROLLS_TILES -Xllvm -unroll-threshold=1000 Sources/Kernels/Source/*.swift
-compile Guest Tests/Emulation/KernelCall.swift $guest/*.swift
+python3 Tests/Tools/kernel_calls.py
+compile Guest Tests/Emulation/KernelAnswer.swift Tests/Emulation/Generated/KernelCall.swift \
+  $guest/*.swift $guest/Generated/*.swift
 # With the toolchain's linker and its tables for strings.
 tools=$(dirname "$(realpath "$(command -v "${swift}c")")")
 aarch64-linux-gnu-gcc -O2 -Wall -Wextra -static -B"$tools" -fuse-ld=lld -o "$folder/kernels" \

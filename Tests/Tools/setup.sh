@@ -1,7 +1,8 @@
 #!/bin/sh
 # Installs the packages that a target of the Makefile needs and that are missing:
-#     setup.sh [test | emulation]
-# `test` adds what the tests use, `emulation` the emulator of other processors.
+#     setup.sh [test | emulation | arm64]
+# `test` adds what the tests use, `emulation` the emulator of other processors, `arm64` that and a
+# compiler for it.
 set -eu
 if command -v brew >/dev/null; then
   brew install --quiet protobuf-c hdf5 libpng jpeg-turbo pkg-config
@@ -9,7 +10,10 @@ if command -v brew >/dev/null; then
 fi
 packages="libprotobuf-c-dev libhdf5-dev libpng-dev libjpeg-dev zlib1g-dev pkg-config"
 [ "${1:-}" != test ] || packages="$packages protobuf-c-compiler"
-[ "${1:-}" != emulation ] || packages="$packages qemu-user"
+case ${1:-} in
+  emulation) packages="$packages qemu-user" ;;
+  arm64) packages="$packages qemu-user gcc-aarch64-linux-gnu libc6-dev-arm64-cross" ;;
+esac
 if ! command -v apt-get >/dev/null; then
   echo "error: found neither apt-get nor brew; install these packages yourself: $packages" >&2
   exit 1
