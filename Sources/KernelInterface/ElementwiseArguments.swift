@@ -6,6 +6,8 @@
 package enum UnaryFunction: String, CaseIterable, Sendable {
   /// `α·x + β`
   case linear
+  /// `max(α·x + β, 0)`
+  case linearRelu = "linear + relu"
   /// `max(x, 0)`
   case relu
   /// `x < 0 ? α·x : x`

@@ -147,6 +147,14 @@ import Testing
       ], channels: 4, to: ["direct 3×3 + clip"])
   }
 
+  @Test func theNormalizationAndRectifierBeforeAConvolutionAreOneStep() throws {
+    try expectFused(
+      [
+        Net.layer("n", Net.batchnorm(19), "in", "a"), Net.layer("r", Activation(.relu), "a", "b"),
+        Net.layer("c", Net.convolution(19, 5), "b", "out"),
+      ], channels: 19, to: ["linear + relu", "direct 3×3"])
+  }
+
   @Test func identitiesAndUnreadLayersVanish() throws {
     var once = Upsample()
     once.scalingFactor = [1, 1]

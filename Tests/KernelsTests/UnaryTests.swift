@@ -9,6 +9,7 @@ private func plain(_ function: UnaryFunction, _ x: Double, _ a: Double, _ b: Dou
   func elu(_ x: Double) -> Double { x < 0 ? a * expm1(x) : x }
   return switch function {
   case .linear: a * x + b
+  case .linearRelu: a * x + b < 0 ? 0 : a * x + b
   case .relu: x < 0 ? 0 : x
   case .leaky: x < 0 ? a * x : x
   case .thresholdedRelu: x < a ? 0 : x

@@ -9,17 +9,18 @@ import Kernels
 ///              + t · p · axes · (C · input cycles + K · output cycles) / lanes / clock
 ///
 /// for n output pixels, t tiles, and C and K channels padded to whole blocks, on one core: the
-/// choice must not depend on the number of threads, because results must not. Only the ratios
-/// matter; the constants are for a current processor with the instruction set.
+/// choice must not depend on the number of threads, because results must not. The constants are
+/// measured (docs/design/0017): for 122 layers of six networks, the choices take 0.03% longer than
+/// the fastest with AVX-512, and no longer with AVX2.
 struct ConvolutionCost {
   let geometry: ConvolutionGeometry
   private let lanes: Double
   private let rate: Double
 
   private static let clock = 3e9
-  private static let bandwidth = 20e9
+  private static let bandwidth = 12.5e9
   /// Cycles to transform one point's vector of channels along one axis.
-  private static let winogradCycles = (input: 3.5, output: 3.0)
+  private static let winogradCycles = (input: 1.9, output: 13.0)
 
   init(_ geometry: ConvolutionGeometry, kernels: any KernelTable.Type) {
     self.geometry = geometry

@@ -13,7 +13,7 @@ enum ConvolutionMethod: Sendable, Equatable {
   /// dominate.
   private static let worthLargeTiles = [(map: 100, channels: 64), (map: 28, channels: 256)]
   /// Below this, multiplications wait for the weights of 6 × 6 tiles, which are 16/9 times as many.
-  private static let leastIntensity = 2.0
+  private static let leastIntensity = 1.25
   /// Above this, the transformed weights of tiles larger than 2 × 2 take too much memory, and too
   /// long to read if threads share the bandwidth.
   private static let manyWeightBytes = 64 << 20

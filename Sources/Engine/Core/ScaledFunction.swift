@@ -65,7 +65,7 @@ struct ScaledFunction: Sendable, Equatable {
       return true
     case .clampedRelu: return !beta.isPerChannel && beta.value(0) >= 0
     // Per-channel parameters are padded with zeros.
-    case .linear: return beta.isPerChannel || beta.isAlways(0)
+    case .linear, .linearRelu: return beta.isPerChannel || beta.isAlways(0)
     default: return false
     }
   }

@@ -6,7 +6,7 @@ import TensorCore
 struct ElementwiseOperation: NodeOperation {
   var function: ScaledFunction
 
-  var kind: String { "\(function.function)" }
+  var kind: String { function.function.rawValue }
   var canRunInPlace: Bool { true }
 
   func layoutWishes(_ shapes: NodeShapes) -> LayoutPreferences { shapes.followingFirstInput() }

@@ -1,5 +1,6 @@
 /// Merges two element functions into one that has a kernel: min(max(x, a), b) from a threshold
-/// between two negations, which is how converters write a bounded rectifier.
+/// between two negations, which is how converters write a bounded rectifier, and max(α·x + β, 0)
+/// from the normalization and rectifier before a convolution.
 enum ElementwiseChaining: Pass {
   static let name = "elementwise-chaining"
 
@@ -28,6 +29,11 @@ enum ElementwiseChaining: Pass {
       if lower == 0, upper == .infinity { return ScaledFunction(.relu) }
       return ScaledFunction(.clip, alpha: lower, beta: upper)
     default: break
+    }
+    if first.function == .linear, second == ScaledFunction(.relu) {
+      var function = first
+      function.function = .linearRelu
+      return function
     }
     // −max(−x, a) = min(x, −a): the preceding negation becomes part of the threshold.
     if first.isNegation, second.function == .threshold, second.scale == 1, second.shift == 0 {

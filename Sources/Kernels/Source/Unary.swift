@@ -5,6 +5,7 @@ extension Table {
   package static func unary(_ a: UnaryArguments) {
     switch a.function {
     case .linear: map(a, Linear.self)
+    case .linearRelu: map(a, LinearRelu.self)
     case .relu: map(a, Relu.self)
     case .leaky: map(a, Leaky.self)
     case .thresholdedRelu: map(a, ThresholdedRelu.self)

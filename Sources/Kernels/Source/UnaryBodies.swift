@@ -22,6 +22,13 @@ enum Relu: PlainBody {
   static func value(_ x: Vector) -> Vector { select(x .< .zero, .zero, x) }
 }
 
+enum LinearRelu: UnaryBody {
+  @inline(__always)
+  static func value(_ x: Vector, _ alpha: Vector, _ beta: Vector) -> Vector {
+    Relu.value(multiplyAdd(x, alpha, beta))
+  }
+}
+
 enum Leaky: UnaryBody {
   @inline(__always)
   static func value(_ x: Vector, _ alpha: Vector, _ beta: Vector) -> Vector {
