@@ -126,8 +126,9 @@ extension FileFormat {
     if bytes.isEmpty { return .empty }
     func begins(_ magic: String) -> Bool { bytes.starts(with: magic.utf8) }
     func begins(_ magic: [UInt8]) -> Bool { bytes.starts(with: magic) }
-    if isHDF5(bytes) { return .hdf5 }
+    // An archive may contain an HDF5 file at byte 512, 1024, 2048, …
     if begins("PK\u{3}\u{4}") || begins("PK\u{5}\u{6}") { return .zip }
+    if isHDF5(bytes) { return .hdf5 }
     if begins([0x93] + Array("NUMPY".utf8)) { return .numPy }
     if begins([0x89] + Array("PNG".utf8)) { return .png }
     if begins([0xFF, 0xD8, 0xFF]) { return .jpeg }

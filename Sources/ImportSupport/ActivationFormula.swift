@@ -64,7 +64,7 @@ package struct ActivationFormula: Sendable {
     // `revleaky` is the same at inference.
     Self("darknet:leaky darknet:revleaky", "leaky 0.1 x", "activation leakyReLU 0.1"),
     Self("darknet:relie", "leaky 0.01 x", "activation leakyReLU 0.01"),
-    Self("keras3:leaky_relu", "leaky 0.2 x"),
+    Self("keras3:leaky_relu keras2:leaky_relu", "leaky 0.2 x"),
     // max(x, 0) + 0.1x
     Self("darknet:ramp", "leaky: leaky 1/11 x; linear 1.1 0 leaky", "leakyReLU 1/11 times 1.1"),
     Self(

@@ -36,12 +36,13 @@ enum KerasActivation: Sendable {
   /// Functions that `ActivationFormula` does not contain.
   private static let own: [ActivationFormula.Dialect: [String: KerasActivation]] = [
     .keras: ["relu6": .relu6, "softmax": .softmax, "selu": .selu],
+    .keras2: ["log_softmax": .logSoftmax],
     .keras3: ["log_softmax": .logSoftmax, "glu": .glu, "sparsemax": .sparsemax],
   ]
 
   /// The names of each function in all versions of Keras, the most common name first.
   static let names: [[String]] =
-    own.values.flatMap(\.keys).sorted().map { [$0] }
+    Set(own.values.flatMap(\.keys)).sorted().map { [$0] }
     + ActivationFormula.all.map { $0.names(in: .keras, .tensorFlow, .keras2, .keras3) }
 
   /// Packages whose functions with these names are the same as Keras's.

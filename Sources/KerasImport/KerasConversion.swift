@@ -215,7 +215,9 @@ package struct KerasConversion: SourceConversion {
       inputs.append(outputs[input.tensor])
       if let cause = guesses[input.node] { guesses[index] = cause }
     }
-    if !node.masks.isEmpty, inputs.first?.mask == nil {
+    // Operations compute the masks that Keras 3 records, which the inputs have, too.
+    let isRecorded = node.masks.allSatisfy { graph.nodes[$0.node].layer.isOperation }
+    if !node.masks.isEmpty, inputs.first?.mask == nil || !isRecorded {
       guard let mask = mask(node) else {
         problems.append(
           ModelError(
@@ -231,7 +233,7 @@ package struct KerasConversion: SourceConversion {
       weights: weights[ObjectIdentifier(node.layer)] ?? [], preferredImage: formats[index],
       weightsPath: source.weightsPath,
       missingWeights: source.weights == nil || options.isPlan ? options.missingWeights : nil,
-      arguments: node.arguments)
+      arguments: node.arguments, isMaskPassed: !node.masks.isEmpty)
     var text = handler.formula
     let stateCount = network.stateOutputs.count
     do {

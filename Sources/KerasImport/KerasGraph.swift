@@ -37,6 +37,8 @@ struct KerasGraph: Sendable {
   private(set) var outputNames: [String] = []
   /// Whether the outputs are a dictionary.
   private(set) var hasOutputKeys = false
+  /// Whether a mask is passed to a nested model.
+  private var passesMasks = false
   /// All layers, each once, in the order of the configuration.
   var layers: [ModelDefinition.Layer] = []
 
@@ -111,7 +113,7 @@ struct KerasGraph: Sendable {
       nodes[index].inputs.removeLast(positions.count)
       nodes[index].arguments.keywords["mask"] = nil
     }
-    guard nodes.contains(where: { !$0.masks.isEmpty }) else { return }
+    guard passesMasks || nodes.contains(where: { !$0.masks.isEmpty }) else { return }
     var needed = Set(outputs.map(\.node)).union(inputs)
     // Every node comes after its inputs.
     for index in nodes.indices.reversed() where needed.contains(index) {
@@ -238,8 +240,14 @@ struct KerasGraph: Sendable {
         let training = arguments.keywords["training"]?.constant
         arguments.isTraining = training?.bool ?? training?.int.map { $0 != 0 } ?? isTraining
         if let nested = layer.nested {
+          // The inputs carry the masks that Keras 3 records.
+          let recorded = Set(arguments.keywords["mask"]?.tensors ?? []).filter {
+            inputs.indices.contains($0) && graph.nodes[inputs[$0].node].layer.isOperation
+          }
+          graph.passesMasks = graph.passesMasks || !recorded.isEmpty
+          let given = inputs.indices.filter { !recorded.contains($0) }.map { inputs[$0] }
           return try expand(
-            nested, prefix: name + "_", arguments: inputs, isTraining: arguments.isTraining)
+            nested, prefix: name + "_", arguments: given, isTraining: arguments.isTraining)
         }
         let node = try add(layer, name: name, inputs: inputs, arguments: arguments)
         return [Reference(node: node, tensor: 0)]

@@ -19,6 +19,8 @@ struct LayerCall: Sendable {
   var missingWeights: MissingWeights?
   /// All arguments of the call, including `inputs`.
   var arguments = CallArguments()
+  /// Whether the call has an argument `mask`.
+  var isMaskPassed = false
 
   /// The call with another name and other inputs, for a part of the layer.
   func with(name: String, inputs: [KerasTensor], weights: [StoredWeight]? = nil) -> LayerCall {

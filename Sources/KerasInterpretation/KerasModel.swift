@@ -210,9 +210,7 @@ struct KerasModel: Sendable {
     var layers: [Layer] = []
     for (index, element) in elements.enumerated() {
       let name = ClassIdentity.name(element)
-      let isOperation =
-        element["module"]?.string?.contains(".ops.") == true && !name.contains(">")
-      let className = (isOperation ? Layer.operation : "") + name
+      let className = (Self.isOperation(element, name) ? Layer.operation : "") + name
       layers.append(
         Layer(
           name: names[index], className: className, fields: element["config"] ?? .null,
@@ -225,6 +223,22 @@ struct KerasModel: Sendable {
     self.inputs = inputs
     self.outputs = outputs
   }
+
+  /// Whether an element is a function of keras.ops. In HDF5 files, which have no modules, only its
+  /// configuration distinguishes it from a layer of the same name: a layer has `trainable`.
+  private static func isOperation(_ element: JSONValue, _ name: String) -> Bool {
+    if let module = element["module"]?.string {
+      return module.contains(".ops.") && !name.contains(">")
+    }
+    return sharedNames.contains(name) && element["config"]?["trainable"] == nil
+      && element["inbound_nodes"]?.array?.first?["args"] != nil
+  }
+
+  /// Names that keras.ops and layers have in common.
+  private static let sharedNames: Set<String> = [
+    "Add", "Average", "BatchNorm", "Concatenate", "DepthToSpace", "Dot", "Maximum", "Minimum",
+    "Multiply", "Normalize", "Reshape", "Softmax", "Subtract",
+  ]
 
   private static func training(_ node: JSONValue) -> Bool? {
     let arguments = [node["kwargs"]] + (node.array ?? [node]).map { $0.array?.dropFirst(3).first }

@@ -3,8 +3,8 @@ import Interpretation
 import KerasFormat
 import TensorCore
 
-/// Assigns stored arrays to layers: in order, as Keras does, or by name if the counts differ and
-/// the file has every name. A nested model's arrays are in Keras's order: trainable ones first.
+/// Assigns stored arrays to layers: by name if the model has every name, otherwise in order. A
+/// nested model's arrays are in Keras's order: trainable ones first.
 enum WeightAssignment {
   static func assigned(
     _ stored: any LayerWeights, to model: KerasModel, file: String
@@ -23,8 +23,8 @@ enum WeightAssignment {
     let layers = isFlat && groups.contains { !$0.arrays.isEmpty } ? flat(model) : model.layers
     let owners = layers.filter { $0.nested != nil || ParameterCount($0).total > 0 }
     let filled = groups.filter { !$0.arrays.isEmpty }
-    let isByName =
-      owners.count != filled.count && owners.allSatisfy { named[$0.name] != nil }
+    let names = Set(layers.map(\.name))
+    let isByName = filled.allSatisfy { names.contains($0.name) }
     try require(
       isByName || owners.count == filled.count || groups.isEmpty, .mismatch,
       "\(owners.count) layers have weights, the file has \(filled.count)", file: file)
@@ -104,7 +104,10 @@ struct ParameterCount {
       let isCentered = fields["center"]?.bool ?? true
       (trainable, fixed) = ((isScaled ? 1 : 0) + (isCentered ? 1 : 0), 2)
       if fields["renorm"]?.bool == true { fixed += 3 }
+    case "LayerNormalization", "GroupNormalization":
+      trainable = ["scale", "center"].count { fields[$0]?.bool ?? true }
     case "Embedding", "PReLU": trainable = 1
+    case "EinsumDense": trainable = fields["bias_axes"]?.isNull == false ? 2 : 1
     case "SeparableConv2D", "SeparableConvolution2D", "SeparableConv1D":
       trainable = hasBias ? 3 : 2
     case "LSTM" where isKeras1: trainable = fields["consume_less"]?.string == "gpu" ? 3 : 12
@@ -112,7 +115,8 @@ struct ParameterCount {
     case "LSTM", "GRU", "SimpleRNN": trainable = hasBias ? 3 : 2
     case "Dense", "TimeDistributedDense", "Conv1D", "Conv2D", "Conv3D", "Convolution1D",
       "Convolution2D", "Convolution3D", "AtrousConvolution1D", "AtrousConvolution2D",
-      "Deconvolution2D", "Conv2DTranspose", "DepthwiseConv2D":
+      "Deconvolution2D", "Conv2DTranspose", "DepthwiseConv2D", "DepthwiseConv1D",
+      "Conv1DTranspose", "Conv3DTranspose":
       trainable = hasBias ? 2 : 1
     default: break
     }

@@ -32,6 +32,8 @@ import Testing
     let hdf5: [UInt8] = [0x89, 0x48, 0x44, 0x46, 0x0D, 0x0A, 0x1A, 0x0A]
     let cases: [([UInt8], FileFormat)] = [
       (hdf5, .hdf5), ([UInt8](repeating: 0, count: 512) + hdf5, .hdf5),
+      // A .keras archive whose weights start where a user block may end.
+      (Array("PK\u{3}\u{4}".utf8) + [UInt8](repeating: 0, count: 2044) + hdf5, .zip),
       ([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A], .png), ([0xFF, 0xD8, 0xFF, 0xE0], .jpeg),
       ([0x93] + Array("NUMPY\u{1}\0".utf8), .numPy),
       ([0x1F, 0x8B, 8, 0], .foreign(.archive("gzip"))),

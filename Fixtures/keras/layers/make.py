@@ -1462,6 +1462,69 @@ def make(framework, name, build):
     np.savez(path + ".inputs.npz", **{f"input{i + 1}": v for i, v in enumerate(values)})
     np.savez(path + ".expected.npz", **{n: np.array(p, "f4") for n, p in predicted.items()})
 
+# Products, maxima and minima of Keras 3.4 and later ignore masked steps.
+for name in ("Multiply", "Maximum", "Minimum"):
+    @case(f"masked_{name}")
+    def _(k, name=name):
+        L = k.layers
+        a, x, u = masked(k, 5, [1, 4], 3)
+        b, y, w = masked(k, 5, [0, 4], 3)
+        merge = getattr(L, name)
+        z = L.Dense(1)(y)
+        return [a, b], [merge()([x, y]), merge()([x, L.Conv1D(3, 1)(y)]), merge()([z, x]), merge()([x, z, y]),
+                        L.LSTM(2)(merge()([x, y]))], [u, w]
+
+
+# A call with several tensors gets no mask in Keras 3, unless it states one.
+@case("masked_initial_state")
+def _(k):
+    L = k.layers
+    a, x, u = masked(k, 5, [0, 2, 4], 3)
+    states = [k.Input((2,)) for _ in range(4)]
+    values = [np.random.default_rng(7 + i).normal(size=(1, 2)).astype("f4") for i in range(4)]
+    y = L.LSTM(2, return_sequences=True)(x, initial_state=states[:2])
+    z = L.Bidirectional(L.LSTM(2, return_sequences=True))(x, initial_state=states)
+    return [a, *states], [y, L.GRU(2)(x, initial_state=states[0]), L.SimpleRNN(3)(y), z, L.GRU(2)(z)], [u, *values]
+
+
+# A mask that a call states takes the place of the input's.
+@case("masked_again")
+def _(k):
+    L = k.layers
+    a, x, u = masked(k, 5, [0, 2], 3)
+    m = k.Input((5,), dtype="bool")
+    return [a, m], [L.LSTM(2)(x, mask=m), L.GlobalAveragePooling1D()(x, mask=m)], [u, np.array([[1, 1, 1, 0, 0]], bool)]
+
+
+# TimeDistributed keeps the mask, whatever its model does with it.
+@case("masked_time_distributed_model")
+def _(k):
+    L = k.layers
+    a, x, u = masked(k, 5, [0, 3], 3)
+    model = k.Sequential([k.Input((3,)), L.Dense(4), L.Reshape((2, 2)), L.Flatten()])
+    return [a], L.LSTM(2)(L.TimeDistributed(model)(x)), [u]
+
+
+@case("any_length_deviation")
+def _(k):
+    import tensorflow as tf
+    x = k.Input((None, 3))
+    values = np.random.default_rng(3).normal(size=(1, 7, 3)).astype("f4")
+    y = tf.math.reduce_std(x, 1) if k is keras2 else k.ops.std(x, 1)
+    return [x], [y, k.layers.LSTM(2)(x * y[:, None])], [values]
+
+
+layer("activations_of_tensorflow", lambda k, L: k.Sequential([
+    L.Dense(4, activation="leaky_relu"), L.Dense(3, activation="log_softmax")]), (5,), only="tf2")
+for axis, shape in ((1, (4, 4)), ([1, 2], (2, 3, 2, 3)), ([2, 1], (3, 3)), (2, (3, 4, 4))):
+    layer(f"rms_normalization_{str(axis).strip('[]').replace(', ', '_')}",
+          lambda k, L, a=axis: L.RMSNormalization(axis=a), shape, only="k3")
+# Windows that are narrower than their distance, and "same" beside dilations
+layer("sparse_windows", lambda k, L: k.Sequential([
+    L.AveragePooling2D(1, (2, 3), "same"), L.MaxPooling2D((1, 2), 3, "same"),
+    L.SeparableConv2D(3, 2, (2, 2), "same")]), (9, 8, 2), only="tf2")
+layer("sparse_dilated", lambda k, L: L.SeparableConv2D(3, (1, 3), 3, "same", dilation_rate=2), (3, 7, 3), only="k3")
+
 
 if __name__ == "__main__":
     wanted = sys.argv[1:]

@@ -22,9 +22,10 @@ enum Merges {
     let masks = run.inputs.compactMap(\.mask)
     guard let first = masks.first else { return nil }
     let isKeras3 = run.generation.major >= 3
-    if isKeras3 && masks.count < run.inputs.count { return nil }
     try run.require(
-      !isKeras3 || run.className != "Multiply", "a product with a mask is not interpreted")
+      !isKeras3 || !["Multiply", "Maximum", "Minimum"].contains(run.className),
+      "a mask of \(run.className) is not interpreted")
+    if isKeras3 && masks.count < run.inputs.count { return nil }
     return try masks.dropFirst().reduce(first) { try broadcast($0, $1, isKeras3 ? max : min) }
   }
 

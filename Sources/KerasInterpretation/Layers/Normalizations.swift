@@ -76,13 +76,14 @@ enum Normalizations {
     return Elements.same(run, result)
   }
 
-  /// x / √(mean x² + ε) · γ
+  /// x / √(mean x² + ε) · γ; γ is broadcast, so it applies along the last axes.
   private static func rootMeanSquare(_ run: LayerRun) throws -> [KerasValue] {
     let axes = try axes(run)
     let epsilon = run.double("epsilon", default: 1e-6)
     let factor = mean(run.input.map { $0 * $0 }, axes).map { 1 / ($0 + epsilon).squareRoot() }
     let result = try Merges.broadcast(run.input, factor, *)
-    return try Elements.same(run, scaled(result, run.weight(0), axes, *))
+    let last = Array(run.input.rank - axes.count..<run.input.rank)
+    return try Elements.same(run, scaled(result, run.weight(0), last, *))
   }
 
   /// Splits the axis into consecutive groups; each is normalized together with all other axes.

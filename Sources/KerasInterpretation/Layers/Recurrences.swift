@@ -148,7 +148,9 @@ enum Recurrences {
         states.count == count && states.allSatisfy { $0.shape == [batch, cell.units] },
         "initial states of the shapes \(states.map(\.shape))")
     }
-    let mask = run.inputs[0].mask
+    // Keras 3 passes the mask only to a call with one tensor.
+    let isIgnored = run.generation.major >= 3 && run.inputs.count > 1
+    let mask = isIgnored ? nil : run.inputs[0].mask
     try run.require(mask.map { $0.shape == [batch, steps] } ?? true, "a mask of another shape")
     let zeros = try DoubleArray(shape: [batch, cell.units])
     var output = zeros
@@ -179,7 +181,7 @@ enum Recurrences {
     return [
       KerasValue(
         array: isSequence ? DoubleArray.concatenated(outputs, axis: 1) : output,
-        mask: isSequence ? mask : nil)
+        mask: isSequence ? run.inputs[0].mask : nil)
     ] + states.map { KerasValue(array: $0) }
   }
 }

@@ -45,6 +45,23 @@ private struct Windows {
     }
   }
 
+  /// Replaces the rule with amounts where ONNX Runtime rejects it: beside dilations, and if windows
+  /// are narrower than their distance. With a stride of 1, the amounts do not depend on the size.
+  mutating func resolve(_ x: GraphValue) {
+    let sizes = kernel.indices.map { x.shape[$0 + 2] }
+    guard padType.hasPrefix("same"),
+      dilations.contains(where: { $0 > 1 }) || zip(kernel, strides).contains(where: { $0 < $1 }),
+      zip(sizes, strides).allSatisfy({ $0 != nil || $1 == 1 })
+    else { return }
+    for (axis, extent) in extents.enumerated() {
+      let (size, stride) = (sizes[axis] ?? 1, strides[axis])
+      let total = max(0, (size - 1) / stride * stride + extent - size)
+      before[axis] = padType == "same" ? total / 2 : total - total / 2
+      after[axis] = total - before[axis]
+    }
+    padType = "custom"
+  }
+
   var attributes: [(String, AttributeValue)] {
     [("kernel_shape", .ints(kernel)), ("strides", .ints(strides))]
   }
@@ -63,7 +80,8 @@ extension ExportedOperation {
 
   fileprivate func convolution() throws -> [GraphValue] {
     let (x, weight) = (try value("x"), try value("weight"))
-    let windows = try Windows(self, kernel: kernel(x, weight))
+    var windows = try Windows(self, kernel: kernel(x, weight))
+    windows.resolve(x)
     return [
       try add(
         "Conv", [x, weight] + values("bias"),
@@ -116,6 +134,7 @@ extension ExportedOperation {
     var windows = try Windows(self, kernel: kernel)
     let excludes = try bool("exclude_padding_from_average")
     var isCeiling = try bool("ceil_mode") && !windows.padType.hasPrefix("same")
+    windows.resolve(x)
     let declared = try declared()
     try require(declared.rank == x.rank, "the result has rank \(declared.rank)")
     if isCeiling, type != "AveragePool" || excludes {

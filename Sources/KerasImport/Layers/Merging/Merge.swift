@@ -29,7 +29,8 @@ extension KerasWriter {
           try call.require(
             a == b || a == nil || b == nil || a == 1 || b == 1,
             "its inputs \(call.inputs.map(\.shapeText).joined(separator: ", ")) do not match")
-          if a == nil || a == 1 { result.shape[axis] = b }
+          // An unknown size remains unknown beside 1.
+          if a == 1 || a == nil && b != 1 { result.shape[axis] = b }
         }
       }
     }
@@ -41,20 +42,72 @@ extension KerasWriter {
   mutating func elementwise(
     _ parameters: any LayerParameters, _ call: LayerCall
   ) throws -> [KerasTensor] {
-    var (inputs, result) = try merged(call)
+    let (inputs, result) = try merged(call)
+    return [combined(parameters, inputs, result, call.name)]
+  }
+
+  private mutating func combined(
+    _ parameters: any LayerParameters, _ inputs: [KerasTensor], _ result: KerasTensor,
+    _ name: String
+  ) -> KerasTensor {
+    var inputs = inputs
     if !(parameters is Add), !(parameters is Multiply),
       inputs.contains(where: { $0.isNarrower(than: result) })
     {
       let zeros = inputs.enumerated().map { index, input in
-        affine(input.blob, 0, 0, "\(call.name)__zero_\(index)__")
+        affine(input.blob, 0, 0, "\(name)__zero_\(index)__")
       }
-      let zero = sum(zeros, call.name + "__zeros__")
+      let zero = sum(zeros, name + "__zeros__")
       for (index, input) in inputs.enumerated() where input.isNarrower(than: result) {
-        inputs[index].blob = sum([input.blob, zero], "\(call.name)__stretched_\(index)__")
+        inputs[index].blob = sum([input.blob, zero], "\(name)__stretched_\(index)__")
       }
     }
-    result.blob = add(call.name, parameters, inputs.map(\.blob))
-    return [result]
+    return result.with(add(name, parameters, inputs.map(\.blob)))
+  }
+
+  /// A product, maximum or minimum as since Keras 3.4: masked steps are 1 in a product, or 0 if
+  /// all inputs are masked; in a maximum or minimum they have the value of the other operand.
+  fileprivate mutating func masked(
+    _ parameters: any LayerParameters, _ call: LayerCall
+  ) throws -> [KerasTensor] {
+    var (inputs, result) = try merged(call)
+    try call.require(
+      zip(inputs, call.inputs).allSatisfy { $1.mask == nil || $0.rank == 3 },
+      unsupported: "masks are supported for sequences only, not for \(result.shapeText)")
+    let counts = zip(inputs, call.inputs).map { input, source in
+      source.mask.map { relaid(steps(of: $0), to: input.layout, for: call.name).blob }
+    }
+    func chosen(_ count: String, _ a: String, _ b: String?, _ name: String) -> String {
+      var other = affine(count, -1, 1, name + "masked__")
+      if let b { other = product(b, other, name + "other__") }
+      return sum([product(a, count, name + "kept__"), other], name)
+    }
+    if parameters is Multiply {
+      for (index, count) in counts.enumerated() {
+        guard let count else { continue }
+        inputs[index].blob = chosen(count, inputs[index].blob, nil, "\(call.name)__\(index)__")
+      }
+      let valid = counts.compactMap { $0 }
+      guard valid.count == inputs.count else {
+        return [combined(parameters, inputs, result, call.name)]
+      }
+      let all = combined(parameters, inputs, result, call.name + "__all__").blob
+      let any = valid.count == 1 ? valid[0] : add(call.name + "__any__", Max(), valid)
+      return [result.with(product(all, any, call.name))]
+    }
+    var partial = inputs[0]
+    var valid = counts[0]
+    for (index, var input) in inputs.enumerated().dropFirst() {
+      let name = "\(call.name)__\(index)__"
+      let count = counts[index]
+      if let count { input.blob = chosen(count, input.blob, partial.blob, name + "input__") }
+      if let valid { partial.blob = chosen(valid, partial.blob, input.blob, name + "partial__") }
+      valid = valid.flatMap { valid in count.map { add(name + "any__", Max(), [valid, $0]) } }
+      let isLast = index == inputs.count - 1
+      partial.blob =
+        combined(parameters, [partial, input], result, isLast ? call.name : name).blob
+    }
+    return [result.with(partial.blob)]
   }
 
   /// Concatenates the inputs along `axis`.
@@ -131,7 +184,11 @@ struct ElementwiseMergeLayer: KerasLayer {
   }
 
   func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
-    try network.elementwise(layer, call)
+    // Since Keras 3.4, products, maxima and minima ignore masked steps.
+    guard layer is Multiply || layer is Max || layer is Min, call.version.isAtLeast(3, 4),
+      call.inputs.contains(where: { $0.mask != nil })
+    else { return try network.elementwise(layer, call) }
+    return try network.masked(layer, call)
   }
 }
 

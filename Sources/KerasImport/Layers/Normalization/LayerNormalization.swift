@@ -153,6 +153,16 @@ struct LayerNormalization: KerasLayer {
     let factor = network.unary(
       .rsqrt, variance, name + "__rsqrt__", epsilon: Float(max(epsilon, 1e-30)))
     let normalized = network.product(keepsMean ? tensor.blob : centered, factor, name)
+    let last = Array(input.rank - indices.count..<input.rank)
+    if isRootMeanSquare, indices != last, let gamma {
+      // Keras broadcasts the scale, so it applies along the last axes, whatever `axis` is.
+      try call.require(
+        zip(last, gamma.shape).allSatisfy { input.shape[$0] == $1 },
+        unsupported: "its scale of shape \(KerasTensor.text(gamma.shape)) does not have the size "
+          + "of the last axes of \(input.shapeText), to which Keras applies it")
+      let result = network.relaid(tensor.with(normalized), to: layout, for: name + "_back")
+      return try network.scaled(result, along: last, gamma: gamma, call)
+    }
     tensor.blob = network.scaled(normalized, axes, gamma: gamma, beta: beta, name + "__scale__")
     return network.relaid(tensor, to: layout, for: name + "_back")
   }

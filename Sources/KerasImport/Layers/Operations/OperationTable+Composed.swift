@@ -163,6 +163,7 @@ extension OperationTable {
           [
             "axis": .int(axis[0]),
             "epsilon": .double(call.double(nil, "epsilon", default: 1e-7)),
+            "rms_scaling": .bool(try call.bool(nil, "rms_scaling", default: false)),
             "scale": .bool(gamma != nil), "center": .bool(beta != nil),
           ], weights: weights, into: &network)
       },

@@ -35,8 +35,13 @@ struct Bidirectional: KerasLayer {
 
   func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
     switch kind {
-    case .recurrent(let directions): try directions.convert(call, into: &network)
-    case .convolutional(let directions): try directions.convert(call, into: &network)
+    case .recurrent(let directions):
+      var outputs = try directions.convert(call, into: &network)
+      if directions.forward.path.returnsSequences {
+        for index in 0..<(directions.merge == nil ? 2 : 1) { outputs[index].mask = call.inputs[0].mask }
+      }
+      return outputs
+    case .convolutional(let directions): return try directions.convert(call, into: &network)
     }
   }
 }
@@ -174,9 +179,12 @@ extension Directions<RecurrentLayer> {
         stateSuffix: "_rev"),
       initial: initial.map { Array($0.dropFirst(count)) }, to: &network)
     if backward.path.returnsSequences {
+      // Of stacked cells, the first may be the smallest.
+      let sizes = backward.cell.states.map(\.units)
+      let index = sizes.firstIndex { $0 >= backward.cell.units } ?? 0
       second.blob = try network.reversed(
-        second.blob, channels: backward.cell.units,
-        beside: (secondInitial[0], backward.cell.states[0].units), call.name + "_reverse")
+        second.blob, channels: backward.cell.units, beside: (secondInitial[index], sizes[index]),
+        call.name + "_reverse")
     }
     let states = forward.path.returnsState ? firstStates + secondStates : []
     return try merged([first, second], call, &network) + states

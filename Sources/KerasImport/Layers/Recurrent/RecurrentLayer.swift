@@ -42,9 +42,10 @@ struct RecurrentLayer: KerasLayer {
   func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
     let (input, initial) = try call.sequence(&network, states: cell.states.count)
     let weights = CellWeights(call: call, inputs: input.isShapeAssumed ? nil : input.channels)
-    let (output, states, _) = try add(
+    var (output, states, _) = try add(
       input, weights, Names(layer: call.name, states: network.stateName(call.name)),
       initial: initial, to: &network)
+    if path.returnsSequences { output.mask = call.inputs[0].mask }
     return [output] + (path.returnsState ? states : [])
   }
 
@@ -201,16 +202,18 @@ struct RecurrentLayer: KerasLayer {
 }
 
 extension LayerCall {
-  /// The input sequence of a recurrent layer, and its initial states if there are any.
+  /// The input sequence of a recurrent layer, and its initial states if there are any. Keras 3
+  /// passes the mask of the sequence to a call with several tensors only if the call states it.
   func sequence(
     _ network: inout KerasWriter, states: Int
   ) throws -> (input: KerasTensor, initial: [String]?) {
-    guard let input = inputs.first else { throw error("it has no inputs") }
+    guard var input = inputs.first else { throw error("it has no inputs") }
     guard input.rank == 3 else { throw error("its input \(input.shapeText) is not a sequence") }
     let given = inputs.count - 1
     guard given == 0 || given == states else {
       throw error("it takes \(states) initial states but gets \(given)")
     }
+    if given > 0, !isMaskPassed, version.isAtLeast(3, 0) { input.mask = nil }
     let initial =
       given == 0 ? nil : inputs.dropFirst().map { network.relaid($0, to: .vector, for: name).blob }
     return (network.standard(input, for: name), initial)

@@ -57,6 +57,9 @@ struct TimeDistributed: KerasLayer {
         } else if output.mask == nil {
           output.mask = given.map { $0.isNested ? .some($0) : $0 }
         }
+      } else if let given, !given.isNested {
+        // The wrapper of the model keeps the mask, even if a layer in it does not.
+        output.mask = given
       }
       if output.mask?.isNested == true, output.rank < 4 { output.mask = nil }
       return output
