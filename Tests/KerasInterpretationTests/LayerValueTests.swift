@@ -22,6 +22,7 @@ import Testing
   @Test(arguments: [
     Folder(name: "keras/layers/tf2", ending: ".h5", count: 200),
     Folder(name: "keras/layers/k3", ending: ".keras", count: 130),
+    Folder(name: "keras/layers/k3", ending: ".h5", count: 1),
     Folder(name: "keras/layers/keras1", ending: ".h5", count: 11),
   ])
   func values(_ folder: Folder) throws {

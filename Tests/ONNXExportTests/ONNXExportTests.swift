@@ -108,6 +108,26 @@ import Testing
     }
   }
 
+  /// ONNX Runtime rejects the rule SAME_UPPER beside dilations, and for windows narrower than their
+  /// distance. Windows of extent e at a distance s need max(0, (⌈n / s⌉ − 1) · s + e − n) more
+  /// elements along an axis of size n, the smaller half in front.
+  @Test(
+    arguments: [
+      // 3 × 7: windows of 1 × 3, dilated to 1 × 5, at distances of 3 × 3
+      ("k3/sparse_dilated.keras", "Conv", [0, 2, 0, 2]),
+      // 9 × 8: windows of 1 × 1 at 2 × 3, then, on 5 × 3, windows of 1 × 2 at 3 × 3
+      ("tf2/sparse_windows.h5", "AveragePool", [0, 0, 0, 0]),
+      ("tf2/sparse_windows.h5", "MaxPool", [0, 0, 0, 0]),
+    ])
+  func paddingIsStated(_ name: String, _ type: String, _ pads: [Int]) throws {
+    try withTemporaryFolder { folder in
+      let model = try Self.converted([Fixtures("keras/layers").path(name)], in: folder)
+      let node = try #require(model.graph?.nodes.first { $0.type == type })
+      #expect(node.attributes.first { $0.name == "pads" }?.ints == pads)
+      #expect(!node.attributes.contains { $0.name == "auto_pad" })
+    }
+  }
+
   /// This version has no operator for loops; the message names the operation.
   @Test func loopsAreRefused() throws {
     try withTemporaryFolder { folder in

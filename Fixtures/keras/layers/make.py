@@ -1001,7 +1001,7 @@ def dictionary_outputs(k):
 # Networks of Keras 3 that were refused once. Those of ALSO_H5 are saved in both forms.
 ALSO_H5 = ("untrainable_layers", "dense_prelu", "lora_dense", "lora_int8", "lora_conv", "quantized_float8",
            "quantized_int4", "quantized_int4_matrices", "quantized_int8_reversible", "renormalized",
-           "example_patches", "example_tokens")
+           "example_patches", "example_tokens", "operations_operands")
 
 
 def network(name, *shapes, values=None, types=None):
@@ -1524,6 +1524,26 @@ layer("sparse_windows", lambda k, L: k.Sequential([
     L.AveragePooling2D(1, (2, 3), "same"), L.MaxPooling2D((1, 2), 3, "same"),
     L.SeparableConv2D(3, 2, (2, 2), "same")]), (9, 8, 2), only="tf2")
 layer("sparse_dilated", lambda k, L: L.SeparableConv2D(3, (1, 3), 3, "same", dilation_rate=2), (3, 7, 3), only="k3")
+
+
+@network("operations_operands", (2, 3))
+def _(L, ops, x):
+    return [x - np.array([[1, -2, 3]], "f4"), ops.maximum(x * 2.0, np.array([[1, -2, 3]], "f4"))]
+
+
+# Models without weights, and with layers that have two
+@case("nested_models", "tf2")
+def _(k):
+    L = k.layers
+    x = k.Input((6, 3))
+    plain = k.Sequential([k.Input((6, 3)), k.Sequential([k.Input((6, 3)), L.MaxPooling1D(2)])])
+    normal = k.Sequential([k.Input((3, 3)), L.LayerNormalization(), L.Dense(2)])
+    return [x], L.GRU(2)(normal(plain(x))), None
+
+
+# The first of the stacked cells has fewer units than the last.
+layer("bidirectional_stacked_cells", lambda k, L: L.Bidirectional(
+    L.RNN([L.GRUCell(2), L.SimpleRNNCell(4)], return_sequences=True)), S, only="k3")
 
 
 if __name__ == "__main__":

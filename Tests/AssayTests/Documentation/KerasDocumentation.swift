@@ -43,7 +43,9 @@ enum KerasDocumentation {
       `GlobalAveragePooling1D` uses the mask, it is computed as a blob of ones and zeros. A recurrent layer
       with a mask is unrolled; if the number of steps is unknown, it becomes an LSTM, and the mask controls
       whether its state is updated. Since Keras 3.4, the mask of a merge layer covers the steps that are valid
-      in any input; before, those valid in all inputs.
+      in any input; before, those valid in all inputs. Since then, too, a masked step is 1 in a product, and
+      has the value of the other operand in a maximum or minimum. Keras 3 passes the mask to a recurrent
+      layer with an `initial_state` only if the call states it.
 
       What differs between versions follows the one that wrote the file. Masked steps in the output of
       `Bidirectional` repeat the step before, or are 0 since TensorFlow 2.1. `TimeDistributed` passes the mask
