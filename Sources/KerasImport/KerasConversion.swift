@@ -215,9 +215,7 @@ package struct KerasConversion: SourceConversion {
       inputs.append(outputs[input.tensor])
       if let cause = guesses[input.node] { guesses[index] = cause }
     }
-    // Operations compute the masks that Keras 3 records, which the inputs have, too.
-    let isRecorded = node.masks.allSatisfy { graph.nodes[$0.node].layer.isOperation }
-    if !node.masks.isEmpty, inputs.first?.mask == nil || !isRecorded {
+    if !node.masks.isEmpty, inputs.first?.mask == nil || graph.statesMask(node) {
       guard let mask = mask(node) else {
         problems.append(
           ModelError(

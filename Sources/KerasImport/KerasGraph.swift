@@ -124,6 +124,12 @@ struct KerasGraph: Sendable {
     }
   }
 
+  /// Whether the call states another mask than the one that its input carries: operations compute
+  /// the masks that Keras 3 records.
+  func statesMask(_ node: Node) -> Bool {
+    node.masks.contains { !nodes[$0.node].layer.isOperation }
+  }
+
   private struct Builder {
     var graph = KerasGraph()
     private var indices: [ObjectIdentifier: Int] = [:]

@@ -22,19 +22,21 @@ enum KerasInterpolation: String, Sendable {
   ) -> some Sequence<[Double]> {
     (0..<output).lazy.map { row in
       var factors = [Double](repeating: 0, count: input)
-      let scale = Double(Float(input) / Float(output))
+      let ratio = Float(input) / Float(output)
+      let scale = Double(ratio)
       let center = (Double(row) + 0.5) * scale
       let spread = isSmoothed ? max(scale, 1) : 1
       switch self {
-      case .nearest: factors[min(max(Int(center.rounded(.down)), 0), input - 1)] = 1
-      case .nearestBelow: factors[min(Int(Double(row) * scale), input - 1)] = 1
+      // TensorFlow rounds a place in single precision before it takes the element there.
+      case .nearest: factors[min(Int((Float(row) + 0.5) * ratio), input - 1)] = 1
+      case .nearestBelow: factors[min(Int(Float(row) * ratio), input - 1)] = 1
       case .bilinearBelow, .bilinearOfCorners, .nearestOfCorners:
-        let aligned = Double(Float(input - 1) / Float(max(output - 1, 1)))
-        let place = Double(row) * (self == .bilinearBelow || output == 1 ? scale : aligned)
+        let aligned = output == 1 ? ratio : Float(input - 1) / Float(output - 1)
         if self == .nearestOfCorners {
-          factors[min(Int(place.rounded()), input - 1)] = 1
+          factors[min(Int((Float(row) * aligned).rounded()), input - 1)] = 1
           break
         }
+        let place = Double(row) * (self == .bilinearBelow ? scale : Double(aligned))
         let below = min(Int(place), input - 1)
         factors[below] += 1 - (place - Double(below))
         factors[min(below + 1, input - 1)] += place - Double(below)

@@ -22,7 +22,7 @@ enum KerasOperations {
         guard run.inputs.count == 2, let merge else {
           throw run.missing("\(run.inputs.count) tensors")
         }
-        return try merge(run)
+        return try merge(run).map { KerasValue(array: $0.array) }
       }
     }
     return table

@@ -1546,6 +1546,10 @@ layer("bidirectional_stacked_cells", lambda k, L: L.Bidirectional(
     L.RNN([L.GRUCell(2), L.SimpleRNNCell(4)], return_sequences=True)), S, only="k3")
 
 
+# Places that only single precision rounds up to the next element
+layer("resizing_nearest_places", lambda k, L: L.Resizing(3, 11, interpolation="nearest"), (10, 26, 2))
+
+
 if __name__ == "__main__":
     wanted = sys.argv[1:]
     for framework in ("tf2", "k3"):

@@ -22,9 +22,6 @@ enum Merges {
     let masks = run.inputs.compactMap(\.mask)
     guard let first = masks.first else { return nil }
     let isKeras3 = run.generation.major >= 3
-    try run.require(
-      !isKeras3 || !["Multiply", "Maximum", "Minimum"].contains(run.className),
-      "a mask of \(run.className) is not interpreted")
     if isKeras3 && masks.count < run.inputs.count { return nil }
     return try masks.dropFirst().reduce(first) { try broadcast($0, $1, isKeras3 ? max : min) }
   }
@@ -68,6 +65,11 @@ enum Merges {
       case "Minimum": { min($0, $1) }
       default: { $0 + $1 }
       }
+    if run.generation.major >= 3, ["Multiply", "Maximum", "Minimum"].contains(run.className),
+      run.inputs.contains(where: { $0.mask != nil })
+    {
+      return try masked(run, function)
+    }
     var result = run.input
     for other in run.inputs.dropFirst() {
       // Keras inserts axes of length 1 after the batch of the operand with the smaller rank.
@@ -76,6 +78,32 @@ enum Merges {
     }
     let count = Double(run.inputs.count)
     return name == "Average" ? result.map { $0 / count } : result
+  }
+
+  /// A product, maximum or minimum since Keras 3.4 (keras/src/layers/merging/multiply.py and
+  /// base_merge.py): masked steps are 1 in a product, otherwise they have the other operand's value.
+  private static func masked(
+    _ run: LayerRun, _ function: (Double, Double) -> Double
+  ) throws -> DoubleArray {
+    try run.require(run.inputs.allSatisfy { $0.array.rank == 3 }, "masks of other ranks")
+    func chosen(
+      _ valid: DoubleArray, _ a: DoubleArray, _ b: DoubleArray
+    ) throws -> DoubleArray {
+      try broadcast(broadcast(a, valid, *), broadcast(b, valid) { $0 * (1 - $1) }, +)
+    }
+    let masks = try run.inputs.map { try $0.mask.map { try $0.reshaped($0.shape + [1]) } }
+    let isProduct = run.className == "Multiply"
+    let one = DoubleArray(shape: [1, 1, 1], [1])
+    var result = isProduct ? one : run.input
+    var valid = masks[0]
+    for (index, input) in run.inputs.enumerated() where isProduct || index > 0 {
+      var x = input.array
+      if let mask = masks[index] { x = try chosen(mask, x, isProduct ? one : result) }
+      if !isProduct, let valid { result = try chosen(valid, result, x) }
+      valid = try valid.flatMap { valid in try masks[index].map { try broadcast(valid, $0, max) } }
+      result = try broadcast(result, x, function)
+    }
+    return try isProduct ? valid.map { try broadcast(result, $0, *) } ?? result : result
   }
 
   private static func grown(_ array: DoubleArray, _ rank: Int) throws -> DoubleArray {

@@ -76,7 +76,10 @@ enum Resizings {
         return shares.indices.map { ($0, shares[$0] / total) }
       }
       switch mode {
-      case "nearest": return [(min(size - 1, Int(center)), 1)]
+      case "nearest":
+        // In single precision, in which TensorFlow rounds the product.
+        let place = (Float(step) + 0.5) * (Float(size) / Float(length))
+        return [(min(size - 1, Int(place)), 1)]
       case "bilinear":
         let position = center - 0.5
         let low = position.rounded(.down)

@@ -38,7 +38,8 @@ struct Bidirectional: KerasLayer {
     case .recurrent(let directions):
       var outputs = try directions.convert(call, into: &network)
       if directions.forward.path.returnsSequences {
-        for index in 0..<(directions.merge == nil ? 2 : 1) { outputs[index].mask = call.inputs[0].mask }
+        let count = directions.merge == nil ? 2 : 1
+        for index in 0..<count { outputs[index].mask = call.inputs[0].mask }
       }
       return outputs
     case .convolutional(let directions): return try directions.convert(call, into: &network)
