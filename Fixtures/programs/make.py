@@ -648,7 +648,96 @@ def make_validated():
     np.savez(os.path.join(HERE, "validated.expected.npz"), added=x + np.float32([[1], [0], [1]]), rows=x[places])
 
 
-SPECIAL = {"growing": make_growing, "validated": make_validated, "functions": make_functions, "states": make_states, "values": make_values, "random": make_random, "half": make_half}
+def make_inside():
+    """A state that a loop and a branch change: s ← s + n · x, then s ← −s if n > 2; y = 2 s."""
+    @mb.program(input_specs=[mb.TensorSpec(shape=(3,)), mb.TensorSpec(shape=(1,), dtype=types.int32), mb.StateTensorSpec((3,), dtype=types.fp16)],
+                opset_version=ct.target.iOS18)
+    def program(x, n, s):
+        x, n = mb.cast(x=x, dtype="fp16"), mb.squeeze(x=n, axes=[0])
+
+        def body(i):
+            mb.coreml_update_state(state=s, value=mb.add(x=mb.read_state(input=s), y=x))
+            return mb.add(x=i, y=1)
+
+        def negated():
+            return mb.coreml_update_state(state=s, value=mb.mul(x=mb.read_state(input=s), y=np.float16(-1)))
+
+        mb.while_loop(_cond=lambda i: mb.less(x=i, y=n), _body=body, loop_vars=(0,))
+        value = mb.cond(pred=mb.greater(x=n, y=2), _true_fn=negated, _false_fn=lambda: mb.read_state(input=s))
+        return mb.mul(x=mb.cast(x=value, dtype="fp32"), y=np.float32(2), name="y")
+
+    save(converted(program, ct.target.iOS18), "inside")
+
+
+def pooled(x, kernel, strides, pad, kind):
+    """The pooling of images by its definition in coremltools' documentation: with ceil_mode the last window may leave
+    the image, but must not start after it; as in PyTorch, the divisor of a mean counts the padding but nothing past it."""
+    before, after, sizes = pad[::2], pad[1::2], x.shape[2:]
+    counts = [-(-(n + b + a - k) // s) + 1 for n, k, s, b, a in zip(sizes, kernel, strides, before, after)]
+    counts = [c - (b + a > 0 and (c - 1) * s >= n + b) for c, n, s, b, a in zip(counts, sizes, strides, before, after)]
+    y = np.zeros(x.shape[:2] + tuple(counts), np.float32)
+    for place in np.ndindex(*counts):
+        starts = [p * s - b for p, s, b in zip(place, strides, before)]
+        real = x[(...,) + tuple(slice(max(0, t), max(0, t + k)) for t, k in zip(starts, kernel))]
+        divisor = np.prod([min(t + k, n + a) - t for t, k, n, a in zip(starts, kernel, sizes, after)])
+        axes = tuple(range(2, x.ndim))
+        y[(...,) + place] = {"max": lambda: real.max(axes), "l2": lambda: np.sqrt((real ** 2).sum(axes)), "real": lambda: real.mean(axes),
+                             "mean": lambda: real.sum(axes) / divisor}[kind]()
+    return y
+
+
+def make_pooled():
+    """Poolings with ceil_mode and different padding before and after. coremltools' type inference refuses them."""
+    from coremltools.converters.mil.mil.ops.defs.iOS15.pool import Pooling
+    inference = Pooling.type_inference
+
+    def shaped(self):
+        x, kind = np.zeros(self.x.shape, np.float32), {"max_pool": "max", "l2_pool": "l2", "avg_pool": "mean"}[self.op_type]
+        return types.tensor(self.x.dtype, pooled(x, self.kernel_sizes.val, self.strides.val, self.pad.val, kind).shape)
+
+    Pooling.type_inference = shaped
+    inputs = {"x": r(2, 3, 7, 6), "s": r(2, 3, 8)}
+    planes, rows = ([3, 2], [2, 3], [1, 0, 1, 2]), ([3], [2], [0, 2])
+    kinds = [("max", "max_pool", {}), ("l2", "l2_pool", {}), ("mean", "avg_pool", {}), ("real", "avg_pool", {"exclude_padding_from_average": True})]
+    expected = {}
+
+    @mb.program(input_specs=[mb.TensorSpec(shape=v.shape) for v in inputs.values()], opset_version=ct.target.iOS15)
+    def program(x, s):
+        results = []
+        for name, value, windows in (("x", x, planes), ("s", s, rows)):
+            for kind, operation, settings in kinds:
+                if (name, kind) == ("s", "l2"): continue
+                kernel, strides, pad = windows
+                results.append(getattr(mb, operation)(x=value, kernel_sizes=kernel, strides=strides, pad_type="custom", pad=pad, ceil_mode=True,
+                                                      name=f"{name}_{kind}", **settings))
+                expected[f"{name}_{kind}"] = pooled(inputs[name], *windows, kind)
+        return tuple(results)
+
+    save(converted(program, ct.target.iOS15), "pooled")
+    Pooling.type_inference = inference
+    np.savez(os.path.join(HERE, "pooled.inputs.npz"), **inputs)
+    np.savez(os.path.join(HERE, "pooled.expected.npz"), **expected)
+
+
+def make_condition():
+    """A loop whose variable grows while the number of steps depends on what it computes: y doubles in length until its
+    sum exceeds a limit, and each half is the other one plus 1."""
+    @mb.program(input_specs=[mb.TensorSpec(shape=(2,)), mb.TensorSpec(shape=(1,))], opset_version=ct.target.iOS15)
+    def program(x, limit):
+        limit = mb.squeeze(x=limit, axes=[0])
+        cond = lambda y: mb.less(x=mb.reduce_sum(x=y, axes=[0], keep_dims=False), y=limit)
+        body = lambda y: mb.concat(values=[y, mb.add(x=y, y=np.float32(1))], axis=0)
+        y = mb.while_loop(_cond=cond, _body=body, loop_vars=(mb.mul(x=x, y=np.float32(1)),))
+        return mb.identity(x=y[0] if isinstance(y, (list, tuple)) else y, name="y")
+
+    save(converted(program, ct.target.iOS15), "condition")
+    y, limit = np.float32([0.5, 1]), np.float32([20])
+    np.savez(os.path.join(HERE, "condition.inputs.npz"), x=y, limit=limit)
+    while y.sum() < limit[0]: y = np.concatenate([y, y + 1])
+    np.savez(os.path.join(HERE, "condition.expected.npz"), y=y)
+
+
+SPECIAL = {"inside": make_inside, "pooled": make_pooled, "condition": make_condition, "growing": make_growing, "validated": make_validated, "functions": make_functions, "states": make_states, "values": make_values, "random": make_random, "half": make_half}
 
 
 if __name__ == "__main__":

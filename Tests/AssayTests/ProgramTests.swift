@@ -12,7 +12,7 @@ import Testing
   @Test(arguments: [
     "unary", "binary", "logical", "reductions", "shapes", "normalizations", "sampling", "boxes",
     "boxes17", "recurrent", "lists", "rearranged", "quantized", "sparse",
-    "values", "dilated", "mixed", "growing", "validated", "reflected",
+    "values", "dilated", "mixed", "growing", "validated", "reflected", "pooled", "condition",
   ])
   func operationsGiveTheirValues(family: String) throws {
     let path = Self.programs.path(family)
@@ -127,6 +127,32 @@ import Testing
       let none = try Command.run(
         "run", Self.programs.path("functions.mlpackage"), input, "--carry-states")
       #expect(none.code == 2 && none.errors.contains("has neither states"), "\(none.errors)")
+    }
+  }
+
+  /// A loop adds n · x to a state, and a branch negates it if n > 2: s ← ±(s + n x), y = 2 s.
+  @Test func statesChangeInBlocks() throws {
+    try withTemporaryFolder { folder in
+      let x: [Float] = [1, 2, -0.5]
+      for (count, sign) in [(0, 1), (2, 1), (3, -1)] as [(Float, Float)] {
+        let (inputs, output) = ("\(folder)/inputs\(count)", "\(folder)/outputs\(count)")
+        try FileManager.default.createDirectory(
+          atPath: inputs, withIntermediateDirectories: true)
+        for name in ["a", "b"] {
+          try ArraySet([
+            NamedArray(Tensor(shape: [3], x), name: "x", type: .float32),
+            NamedArray(Tensor(shape: [1], [count]), name: "n", type: .int32),
+          ]).write(to: "\(inputs)/\(name).npz")
+        }
+        let result = try Command.run(
+          "run", Self.programs.path("inside.mlpackage"), inputs, "-o", output, "--carry-states")
+        #expect(result.code == 0, "\(result.errors)")
+        let first = sign * count
+        for (name, factor) in [("a", first), ("b", sign * (first + count))] {
+          let arrays = try ArraySet.read("\(output)/\(name).npz").arrays
+          #expect(arrays.map(\.tensor.elements) == [x.map { 2 * factor * $0 }])
+        }
+      }
     }
   }
 

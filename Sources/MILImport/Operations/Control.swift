@@ -20,15 +20,19 @@ extension OperationCall {
   fileprivate func branch() throws -> [ProgramValue] {
     let (first, second) = try blocks()
     let condition = try lowering.blob(value("pred"), named: label + "_condition")
-    let targets = operation.outputs.map { lowering.uniqueBlob($0.name) }
+    let states = first.statesWritten.union(second.statesWritten).sorted()
+    let before = lowering.states
+    let targets = (operation.outputs.map(\.name) + states).map { lowering.uniqueBlob($0) }
     var results: [[ProgramValue]] = []
     let networks = try [first, second].map { block in
       try lowering.block {
+        lowering.states = before
         try lowering.lower(block)
-        let values = try block.outputs.map { try lowering.value($0) }
+        let values = try block.outputs.map { try lowering.value($0) } + lowering.states(states)
         try require(
           values.count == targets.count,
-          "a block gives \(counted(values.count, "value")); \(targets.count) are needed")
+          "a block gives \(counted(block.outputs.count, "value")); "
+            + "\(operation.outputs.count) are needed")
         for (value, target) in zip(values, targets) {
           try lowering.copy(value, to: target, name: target)
         }
@@ -44,7 +48,9 @@ extension OperationCall {
     var layer = Branch()
     (layer.ifBranch, layer.elseBranch) = (networks[0], networks[1])
     lowering.append(NeuralNetworkLayer(label, layer, input: [condition], output: []))
-    return zip(targets, results[0]).map { $1.with(blob: $0) }
+    let values = zip(targets, results[0]).map { $1.with(blob: $0) }
+    lowering.setStates(states, values.suffix(states.count))
+    return values.dropLast(states.count)
   }
 
   fileprivate func loop() throws -> [ProgramValue] {
@@ -58,11 +64,15 @@ extension OperationCall {
     if initial.contains(where: { $0.list == .growing }) {
       return try unrolled(condition, body, initial)
     }
-    let variables = try zip(operation.outputs, initial).map { output, value in
-      let blob = lowering.uniqueBlob(output.name)
+    let states = condition.statesWritten.union(body.statesWritten).sorted()
+    let before = lowering.states
+    let names = operation.outputs.map(\.name) + states
+    let variables = try zip(names, initial + lowering.states(states)).map { name, value in
+      let blob = lowering.uniqueBlob(name)
       try lowering.copy(value, to: blob, name: blob)
       return value.with(blob: blob)
     }
+    let stateVariables = variables.suffix(states.count)
     let test = lowering.uniqueBlob(label + "_condition")
     var layer = Loop()
     layer.conditionVar = test
@@ -70,19 +80,25 @@ extension OperationCall {
       for (input, variable) in zip(condition.inputs, variables) {
         lowering.define(input.name, variable)
       }
+      lowering.setStates(states, stateVariables)
       try lowering.lower(condition)
       try require(
         condition.outputs.count == 1, "the condition gives \(condition.outputs.count) values")
       try lowering.copy(lowering.value(condition.outputs[0]), to: test, name: test)
+      for (value, variable) in try zip(lowering.states(states), stateVariables)
+      where value.blob != variable.blob {
+        if let blob = variable.blob { try lowering.copy(value, to: blob, name: blob) }
+      }
     }
     var changes = false
     layer.bodyNetwork = try lowering.block {
       for (input, variable) in zip(body.inputs, variables) { lowering.define(input.name, variable) }
+      lowering.setStates(states, stateVariables)
       try lowering.lower(body)
-      let results = try body.outputs.map { try lowering.value($0) }
+      let results = try body.outputs.map { try lowering.value($0) } + lowering.states(states)
       try require(
         results.count == variables.count,
-        "the body gives \(counted(results.count, "value")), the loop has \(variables.count)")
+        "the body gives \(counted(body.outputs.count, "value")), the loop has \(initial.count)")
       changes = zip(results, variables).contains { $0.blobShape != $1.blobShape }
       if changes { return }
       for (result, variable) in zip(results, variables) {
@@ -100,9 +116,13 @@ extension OperationCall {
         if let blob = variable.blob { try lowering.copy(position, to: blob, name: blob) }
       }
     }
-    if changes { return try unrolled(condition, body, initial) }
+    if changes {
+      lowering.states = before
+      return try unrolled(condition, body, initial)
+    }
     lowering.append(NeuralNetworkLayer(label, layer, input: [], output: []))
-    return variables
+    lowering.setStates(states, stateVariables)
+    return variables.dropLast(states.count)
   }
 
   /// Unrolls a loop in which shapes change; its condition must follow from the inputs.
@@ -124,8 +144,8 @@ extension OperationCall {
       let holds = try (lowering.elements(test)?.ints().first).orThrow(
         ModelError(
           .unsupported,
-          "the shape of a loop variable changes, and the number of steps is known only during a "
-            + "prediction knows"))
+          "the shape of a loop variable changes, and the number of steps depends on a block or on "
+            + "random numbers"))
       if holds == 0 { return variables }
       let results = try run(body)
       try require(
@@ -170,34 +190,56 @@ extension OperationCall {
 let stateRules: [OperationRule] = [
   OperationRule("read_state", "input", "reads a state") { [try $0.state().value] },
   OperationRule("write_state", "input data", "writes a state") { call in
-    let (name, old) = try call.state()
-    let data = try call.value("data")
-    try require(
-      data.shape == old.shape && data.type == old.type,
-      "the state is \(ProgramText.type(old.type, old.shape)), the value "
-        + ProgramText.type(data.type, data.shape), field: "data")
-    try require(
-      call.lowering.depth == 0, .unsupported, "changing a state inside a block is not supported")
-    call.lowering.states[name] = data
+    _ = try call.update("input", with: "data")
     return []
   },
   OperationRule("coreml_update_state", "state value", "writes a state and returns the new value") {
-    call in
-    guard case .state(let name) = try call.value("state").content else {
-      throw ModelError(.malformed, "not a state", field: "state")
-    }
-    try require(
-      call.lowering.depth == 0, .unsupported, "changing a state inside a block is not supported")
-    let value = try call.value("value")
-    call.lowering.states[name] = value
-    return [value]
+    [try $0.update("state", with: "value")]
   },
 ]
 
 extension OperationCall {
-  fileprivate func state() throws -> (name: String, value: ProgramValue) {
-    guard case .state(let name) = try value("input").content, let current = lowering.states[name]
-    else { throw ModelError(.malformed, "not a state", field: "input") }
+  fileprivate func state(_ argument: String = "input") throws -> (name: String, value: ProgramValue)
+  {
+    guard case .state(let name) = try value(argument).content, let current = lowering.states[name]
+    else { throw ModelError(.malformed, "not a state", field: argument) }
     return (name, current)
+  }
+
+  /// Gives a state the value of another argument.
+  fileprivate func update(_ argument: String, with data: String) throws -> ProgramValue {
+    let (name, old) = try state(argument)
+    let value = try value(data)
+    try require(
+      value.shape == old.shape && value.type == old.type,
+      "the state is \(ProgramText.type(old.type, old.shape)), the value "
+        + ProgramText.type(value.type, value.shape), field: data)
+    lowering.states[name] = value
+    return value
+  }
+}
+
+extension ProgramLowering {
+  fileprivate func states(_ names: [String]) throws -> [ProgramValue] {
+    try names.map {
+      try states[$0].orThrow(ModelError(.malformed, "'\($0)' is not a state", field: "state"))
+    }
+  }
+
+  fileprivate func setStates(_ names: [String], _ values: some Sequence<ProgramValue>) {
+    for (name, value) in zip(names, values) { states[name] = value }
+  }
+}
+
+extension MILBlock {
+  /// The names of the states that the block changes.
+  fileprivate var statesWritten: Set<String> {
+    operations.reduce(into: []) { names, operation in
+      for block in operation.blocks { names.formUnion(block.statesWritten) }
+      let argument = ["write_state": "input", "coreml_update_state": "state"][operation.type]
+      if let argument, case .name(let name)? = operation.argument(argument)?.first?.content {
+        names.insert(name)
+      }
+    }
   }
 }

@@ -75,6 +75,21 @@ struct Windows {
     return padding
   }
 
+  /// The padding with which the windows cover all of an input of this size, as with `ceil_mode`: no
+  /// window starts after the input.
+  func padToCeiling(_ size: [Int]) -> [(before: Int, after: Int)] {
+    pad.indices.map { axis in
+      let (before, after) = pad[axis]
+      let rest = size[axis] + before + after - kernel[axis]
+      // The layer refuses a window that is larger than the input.
+      if rest < 0 { return pad[axis] }
+      var steps = (rest + strides[axis] - 1) / strides[axis]
+      if before + after > 0, steps * strides[axis] >= size[axis] + before { steps -= 1 }
+      let covered = steps * strides[axis] + kernel[axis]
+      return (before: before, after: max(0, covered - size[axis] - before))
+    }
+  }
+
   /// The windows along three axes.
   func volume() throws -> VolumeWindow {
     try require(
@@ -214,21 +229,39 @@ private func pooling(_ name: String, _ summary: String, _ type: Pooling.PoolingT
       layer.countExcludePadding = excludes
       return [try call.add(layer, x)]
     }
-    let planes = windows.planes
+    var planes = windows.planes
     var layer = Pooling()
     layer.type = type
     layer.kernelSize = planes.kernel
     layer.stride = planes.strides
     layer.avgPoolExcludePadding = excludes
-    layer.padding = planes.isSame ? .same(planes.same) : .valid(planes.valid)
-    if isCeiling, !planes.isSame {
-      try require(
-        planes.pad.allSatisfy { $0.before == $0.after }, .unsupported,
-        "ceil_mode with different padding before and after is not supported", field: "pad")
+    if isCeiling, !planes.isSame, planes.pad.allSatisfy({ $0.before == $0.after }) {
       var complete = ValidCompletePadding()
       complete.paddingAmounts = planes.pad.map(\.before)
       layer.padding = .includeLastPixel(complete)
+      return [try call.asPlanes(x) { try call.add(layer, $0) }]
     }
-    return [try call.asPlanes(x) { try call.add(layer, $0) }]
+    return [
+      try call.asPlanes(x) { x in
+        var (layer, x) = (layer, x)
+        if isCeiling, !planes.isSame {
+          let given = planes.pad
+          planes.pad = planes.padToCeiling(Array(x.shape[2...]))
+          if type == .average, !excludes {
+            // The given padding counts in the divisor, that of the last windows does not.
+            let counted = zip(given, planes.pad).map { ($0.before, min($0.after, $1.after)) }
+            var padding = Padding()
+            padding.kind = .constant(value: 0)
+            padding.paddingAmounts = BorderAmounts(
+              top: counted[0].0, bottom: counted[0].1, left: counted[1].0, right: counted[1].1)
+            x = try call.add(padding, x)
+            planes.pad = zip(planes.pad, counted).map { (before: 0, after: $0.after - $1.1) }
+            layer.avgPoolExcludePadding = true
+          }
+        }
+        layer.padding = planes.isSame ? .same(planes.same) : .valid(planes.valid)
+        return try call.add(layer, x)
+      }
+    ]
   }
 }
