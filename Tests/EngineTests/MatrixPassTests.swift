@@ -151,6 +151,29 @@ import Testing
       shapes, layers, becomes: ["attention" + (maskSizes == nil ? "" : " + mask")])
   }
 
+  /// The softmax of version 1 is that of the channels: rows of scores are moved there and back.
+  @Test(arguments: [true, false])
+  func softmaxOfMovedRows(_ movesBack: Bool) throws {
+    let shape = [2, 1, 1, 7, 24]
+    var permute = Permute()
+    permute.axis = [0, 3, 2, 1]
+    var layers = [
+      NeuralNetworkLayer("qk", transposedProduct, input: ["in0", "in1"], output: ["scores"]),
+      Net.layer("scale", Activation(.linear(alpha: 0.3, beta: 0)), "scores", "scaled"),
+      Net.layer("moved", permute, "scaled", "channels"),
+      Net.layer("soft", Softmax(), "channels", movesBack ? "moved weights" : "out"),
+    ]
+    if movesBack {
+      layers += [
+        Net.layer("back", permute, "moved weights", "weights"),
+        NeuralNetworkLayer("wv", BatchedMatMul(), input: ["weights", "in2"], output: ["out"]),
+      ]
+    }
+    try expect(
+      [shape, shape] + (movesBack ? [shape] : []), layers,
+      becomes: movesBack ? ["attention"] : ["matrix product", "softmax", "permute"])
+  }
+
   /// Queries, keys and values are parts of one array.
   @Test func attentionReadsSlices() throws {
     var layers = [

@@ -142,6 +142,11 @@ extension Permute: EngineLayer {
     let operation = StridedCopyOperation(
       kind: "permute", sizes: [sizes[0], output.batch] + sizes[1...],
       strides: [steps[axes[0]], input.itemCount] + axes[1...].map { steps[$0] })
+    if let node = layer.graph.nodes.last, node.outputs == layer.inputs,
+      let other = node.operation as? StridedCopyOperation, operation.reverts(other)
+    {
+      return [try layer.view(node.inputs[0], output)]
+    }
     return [layer.add(operation, layer.inputs, output)]
   }
 }

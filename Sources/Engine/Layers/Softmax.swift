@@ -58,9 +58,15 @@ struct RowSoftmaxOperation: NodeOperation {
 extension LayerLowering {
   /// The softmax over the channels of each pixel.
   fileprivate mutating func softmaxOfChannels(_ shape: Shape) -> [Graph.ValueID] {
-    shape.area == 1
-      ? [softmaxOfRows(inputs[0], length: shape.channels)]
-      : [add(SoftmaxOperation(), inputs, shape)]
+    if shape.area == 1 { return [softmaxOfRows(inputs[0], length: shape.channels)] }
+    // Attention moves its rows, which are adjacent, to the channels and back: see `Permute`.
+    if let node = graph.nodes.last, node.outputs == [inputs[0]],
+      let copy = node.operation as? StridedCopyOperation, copy.sizes == shape.dimensions,
+      copy.isPermutation, copy.strides[2] == 1
+    {
+      return [add(copy, [softmaxOfRows(node.inputs[0], length: shape.channels)], shape)]
+    }
+    return [add(SoftmaxOperation(), inputs, shape)]
   }
 
   /// The softmax of groups of `length` adjacent elements.

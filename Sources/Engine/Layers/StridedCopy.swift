@@ -58,6 +58,25 @@ extension StridedCopyOperation {
       kind: kind, sizes: walk.sizes, strides: walk.operands[0], offset: offset)
   }
 
+  /// Whether every element of the input is copied once.
+  var isPermutation: Bool {
+    let axes = zip(sizes, strides).filter { $0.0 > 1 }.sorted { $0.1 > $1.1 }
+    return offset == 0 && axes.map(\.1) == Tensor.strides(axes.map(\.0))
+  }
+
+  /// Whether the copy restores the order that another one changed.
+  func reverts(_ other: StridedCopyOperation) -> Bool {
+    guard isPermutation, other.isPermutation else { return false }
+    let steps = Tensor.strides(other.sizes)
+    let axes = zip(sizes, strides).filter { $0.0 > 1 }
+    let origins = axes.map { size, stride in
+      steps.indices.first { steps[$0] == stride && other.sizes[$0] == size }.map {
+        other.strides[$0]
+      }
+    }
+    return origins == Tensor.strides(axes.map(\.0))
+  }
+
   /// Whether the order of the elements is unchanged.
   var keepsOrder: Bool { offset == 0 && sizes.count == 1 && (strides == [1] || sizes == [1]) }
 }
