@@ -96,9 +96,7 @@ struct ConvertCommand: SourceCommand {
     reader.forgetBias = forgetBias
     reader.detector = detector
     reader.describesBoxes = visionBoxes
-    reader.resetsAfter =
-      ONNXModel.isONNX(destination)
-      || ModelPackage.isPackage(destination) && source.target?.version ?? 0 >= 9
+    reader.resetsAfter = ONNXModel.isONNX(destination) || ModelPackage.isPackage(destination)
     if verbose { reader.onVisit = { Console.note(Console.escaped($0)) } }
     if dryRun {
       reader.onPlan = { plan in

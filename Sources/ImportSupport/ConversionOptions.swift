@@ -41,7 +41,7 @@ public struct ConversionOptions: Sendable {
   /// The latest specification version that the model may require; layers of later versions are
   /// replaced if possible. Nil allows any version.
   public var maximumVersion: Int?
-  /// Whether a GRU may apply its reset gate after the product: in iOS 18 programs and in ONNX.
+  /// Whether a GRU may apply its reset gate after the product: in ML Programs and in ONNX.
   package var resetsAfter = false
   /// Replacement weights for an architecture without weights; nil makes that an error.
   public var missingWeights: MissingWeights?

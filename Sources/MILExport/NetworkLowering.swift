@@ -42,11 +42,13 @@ struct NetworkLowering {
         }
         let mark = builder.operations.count
         let results = try results(layer, label, scope)
-        for (name, var result) in zip(layer.output, results) {
-          if builder.wrote(result, since: mark) {
-            result = builder.rename(result, to: scope.variableName(name), since: mark)
+        var renamed: [String: Variable] = [:]
+        for (name, result) in zip(layer.output, results) {
+          if renamed[result.name] == nil, builder.wrote(result, since: mark) {
+            renamed[result.name] = builder.rename(
+              result, to: scope.variableName(name), since: mark)
           }
-          scope.blobs[name] = result
+          scope.blobs[name] = renamed[result.name] ?? result
         }
         scope.values[layer.output.first ?? ""] = layer.parameters.flatMap {
           $0.knownValues(layer.input.compactMap { scope.inferred.shapes[$0] })

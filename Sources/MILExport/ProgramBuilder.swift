@@ -140,9 +140,11 @@ final class ProgramBuilder {
     let results = try make()
     var block = MILBlock()
     block.inputs = inputs.map { MILNamedType($0.name, MILValueType($0)) }
+    // A block must return its own values, each only once.
+    var own = Set(
+      operations.filter { $0.type != "const" }.flatMap { $0.outputs.map(\.name) })
     block.outputs = try results.map { result in
-      // A block must return its own values, each only once.
-      try copy(result, result.name).name
+      try own.remove(result.name) ?? copy(result, result.name).name
     }
     block.operations = operations
     return block

@@ -163,7 +163,7 @@ struct ProgramInterface {
       ?? (array.shape.count == 1 && network.readsSequences && !network.isState(feature.name))
     if network.arrayInputShapeMapping == .exact || !isSequence {
       let sizes = recorded(SourceLayout.shapePrefix, feature.name)
-      if network.arrayInputShapeMapping == .exact,
+      if network.arrayInputShapeMapping == .exact, !builder.hasOpenSizes,
         sizes?.split(separator: ",").dropFirst().contains("?") == true
       {
         throw Self.anyLength(feature.name, "set the size when you convert the source network")

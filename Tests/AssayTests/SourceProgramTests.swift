@@ -35,6 +35,7 @@ import Testing
       ("networks/keras3-cube.keras", ["array 1×3×3×3 float32", "array 1×3 float32"]),
       ("keras/layers/tf2/any_length_lstm_7.h5", []),
       ("keras/layers/tf2/any_length_gru_sequences.h5", []),
+      ("keras/layers/tf2/any_length_attention_5.h5", []),
       ("keras/layers/k3/any_length_same_strides.keras", []),
     ])
   func programsOfKeras(_ name: String, _ wanted: [String]) throws {
@@ -54,19 +55,40 @@ import Testing
   }
 
   /// Programs for iOS 18 have an operation for a GRU with its reset gate after the product; older
-  /// programs have its unrolled steps.
+  /// programs have a loop.
   @Test(arguments: ["backwards", "bias_false", "bias_true", "sequences"])
   func resetAfter(_ name: String) throws {
     try withTemporaryFolder { folder in
       let source = Fixtures("keras/layers/tf2").path("gru_reset_after_" + name)
-      for (target, count) in [("iOS17", 0), ("iOS18", 1)] {
+      let operations = [("iOS15", "while_loop"), ("iOS17", "while_loop"), ("iOS18", "gru")]
+      for (target, operation) in operations {
         let program = "\(folder)/\(target).mlpackage"
         let made = try Command.run("convert", source + ".h5", "-o", program, "--target", target)
         try #require(made.code == 0, "\(made.errors)")
         let text = try Command.run("inspect", program, "--spec").output
-        #expect(text.ranges(of: " = gru(").count == count)
+        for other in ["while_loop", "gru"] {
+          #expect(text.ranges(of: " = \(other)(").count == (other == operation ? 1 : 0))
+        }
         let run = try Command.run(
           "diff", program, source + ".inputs.npz", "--expected", source + ".expected.npz")
+        #expect(run.code == 0, "\(run.output)\(run.errors)")
+      }
+    }
+  }
+
+  /// One program for sequences of any length gives Keras's values for two of them: the sources have
+  /// the same weights.
+  @Test(arguments: ["attention_5 attention_8", "gru_3 gru_7", "lstm_3 lstm_7"])
+  func anyLength(_ names: String) throws {
+    let names = names.split(separator: " ").map { "any_length_\($0)" }
+    let layers = Fixtures("keras/layers/tf2")
+    try withTemporaryFolder { folder in
+      let program = folder + "/m.mlpackage"
+      let made = try Command.run("convert", layers.path(names[0] + ".h5"), "-o", program)
+      try #require(made.code == 0, "\(made.errors)")
+      for name in names.map(layers.path) {
+        let run = try Command.run(
+          "diff", program, name + ".inputs.npz", "--expected", name + ".expected.npz")
         #expect(run.code == 0, "\(run.output)\(run.errors)")
       }
     }

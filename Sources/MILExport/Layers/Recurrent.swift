@@ -26,7 +26,7 @@ extension GRU: OperationLayer {
     let bias = gates.map { hasBiasVectors ? $0.bias : nil }
     var after: [(String, Argument)] = []
     if resetsAfter {
-      try layer.builder.requireTarget(.iOS18, "a GRU with reset_after")
+      if layer.target < .iOS18 { return try layer.loop(self) }
       after = [
         ("reset_after", .flag(true)), try layer.stack(bias, outputVectorSize, nil, "input_bias"),
       ]
@@ -220,15 +220,112 @@ extension LayerCall {
     return try constant([Float](zeros: count), [batch, size], field)
   }
 
-  /// The shape [B, H], computed when the program runs.
-  private func stateShape(of sequence: Variable, _ size: Int) throws -> Variable {
+  /// The shape [B, H] or, from the first axis on, [S, B, H], computed when the program runs.
+  private func stateShape(
+    of sequence: Variable, _ size: Int, from axis: Int = 1
+  ) throws -> Variable {
     let sizes = try add("shape", sequence, shape: [3], type: .int32)
-    let batch = try add(
-      "slice_by_index", sizes, [("begin", .ints([1])), ("end", .ints([2]))], shape: [1])
+    let outer = try add(
+      "slice_by_index", sizes, [("begin", .ints([axis])), ("end", .ints([2]))], shape: [2 - axis])
     let width = Variable(
       name: try builder.constant(MILValue(ints: [size], [1]), name: "\(name)_size"), type: .int32,
       shape: [1])
-    return try concat([batch, width], 0)
+    return try concat([outer, width], 0)
+  }
+
+  /// A GRU whose reset gate applies after the product, as a loop over the steps; before iOS 18,
+  /// `gru` has no such gate.
+  fileprivate func loop(_ gru: GRU) throws -> [Variable] {
+    let size = gru.outputVectorSize
+    let gates = [gru.updateGate, gru.resetGate, gru.outputGate]
+    func matrix(
+      _ part: (RecurrentWeights) -> Weights?, _ columns: Int, _ bias: [Weights?], _ suffix: String
+    ) throws -> [(String, Argument)] {
+      let weight = try stack(gates.map(part), size, columns, "weight_" + suffix).1
+      if !gru.hasBiasVectors { return [("weight", weight)] }
+      return [("weight", weight), ("bias", try stack(bias, size, nil, "bias_" + suffix).1)]
+    }
+    let inputs = try matrix(\.matrix, gru.inputVectorSize, gates.map(\.bias), "ih")
+    let states = try matrix(\.recursion, size, [nil, nil, gru.resetBias], "hh")
+    let functions = try [gru.activations.first, gru.activations.last].map {
+      try $0.orThrow(ModelError(.malformed, "two functions are needed", field: "activations"))
+    }
+    var x = try sequence()
+    if gru.reverseInput { x = try add("reverse", x, [("axes", .ints([0]))]) }
+    let (steps, batch) = (x.shape[0], x.shape[1])
+    let first = try reshape(state(1, of: x, size, "initial_h"), to: [1, batch, size])
+    var start = [
+      Variable(
+        name: try builder.constant(MILValue(ints: [0], []), name: "\(name)_start"), type: .int32,
+        shape: []), first,
+    ]
+    if gru.sequenceOutput {
+      let shape = [steps, batch, size]
+      let count = try checkedProduct(shape, limit: Limits.tensorElements)
+      if !builder.hasOpenSizes, count <= 1 << 14 {
+        start.append(try constant([Float](zeros: count), shape, "sequence"))
+      } else {
+        let sizes: Argument =
+          try builder.hasOpenSizes ? .variable(stateShape(of: x, size, from: 0)) : .ints(shape)
+        start.append(try make("fill", [("shape", sizes), ("value", .number(0))], shape: shape))
+      }
+    }
+    var count = Argument.int(steps)
+    if builder.hasOpenSizes {
+      let sizes = try add("shape", x, shape: [3], type: .int32)
+      let arguments: [(String, Argument)] = [
+        ("begin", .ints([0])), ("end", .ints([1])), ("squeeze_mask", .flags([true])),
+      ]
+      count = .variable(try add("slice_by_index", sizes, arguments, shape: []))
+    }
+    /// A block with its own variables.
+    func block(_ make: ([Variable]) throws -> [Variable]) throws -> MILBlock {
+      let variables = zip(["step", "h", "sequence"], start).map {
+        Variable(name: builder.uniqueName("\(name)_\($0)"), type: $1.type, shape: $1.shape)
+      }
+      return try builder.block(variables) { try make(variables) }
+    }
+    let test = try block { [try add("less", $0[0], [("y", count)], type: .bool)] }
+    let body = try block { variables in
+      let (step, h) = (variables[0], variables[1])
+      let position = try add("expand_dims", step, [("axes", .ints([0]))], shape: [1])
+      let item = try add(
+        "gather", x, [("indices", .variable(position)), ("axis", .int(0))],
+        shape: [1] + x.shape[1...])
+      let products = try [
+        add("linear", item, inputs, shape: [1, batch, 3 * size]),
+        add("linear", h, states, shape: [1, batch, 3 * size]),
+      ].map { try split($0, 2, [2 * size, size]) }
+      let sum = try combine("add", products[0][0], products[1][0])
+      let open = try split(function(functions[0], sum), 2, [size, size])
+      let kept = try combine("mul", open[1], products[1][1])
+      let candidate = try function(functions[1], combine("add", products[0][1], kept))
+      let change = try combine("mul", open[0], combine("sub", h, candidate))
+      let next = try combine("add", candidate, change)
+      var results = [
+        try add("add", step, [("y", .int(1))]), next,
+      ]
+      if gru.sequenceOutput {
+        let arguments: [(String, Argument)] = [
+          ("data", .variable(variables[2])), ("indices", .variable(position)),
+          ("updates", .variable(next)), ("axis", .int(0)), ("mode", .text("update")),
+        ]
+        results.append(try make("scatter", arguments, shape: variables[2].shape))
+      }
+      return results
+    }
+    let results = try builder.add(
+      "while_loop", name, [("loop_vars", .variables(start))], blocks: [test, body],
+      outputs: start.map { ($0.type, $0.shape) })
+    return [results.last ?? results[1], results[1]]
+  }
+
+  /// A function of a recurrent layer as an operation.
+  private func function(_ activation: Activation, _ x: Variable) throws -> Variable {
+    let name = try functionName(activation, "gru")
+    if name == "linear" { return x }
+    return try add(
+      name, x, name == "sigmoid_hard" ? [("alpha", .number(0.2)), ("beta", .number(0.5))] : [])
   }
 
   /// A recurrent layer with one state: its output and its state.

@@ -4,15 +4,15 @@ import SizeArithmetic
 
 /// z, r = g(W·x + R·h + b); h̃ = f(W·x + R·(r ∘ h) + b); h = (1 − z) ∘ h̃ + z ∘ h
 ///
-/// With `reset_after`, h̃ = f(W·x + b + r ∘ (R·h + b′)), which only iOS 18 programs support.
+/// With `reset_after`, h̃ = f(W·x + b + r ∘ (R·h + b′)), which only ML Programs support.
 struct GRUCell: RecurrentCell {
   static let classes = [
     SourceLayer(
       "GRU",
       becomes:
-        "gru; with `reset_after` before iOS18, a mask or another function, \(SourceLayer.unrolled)",
+        "gru; with `reset_after` in an `.mlmodel`, a mask or another function, \(SourceLayer.unrolled)",
       options:
-        "those of SimpleRNN, `reset_after`: if the number of steps is unknown, an LSTM with three steps for each",
+        "those of SimpleRNN, `reset_after`: in an `.mlmodel`, if the number of steps is unknown, an LSTM with three steps for each",
       refused: "as SimpleRNN"),
     SourceLayer("CuDNNGRU", becomes: "as GRU with `reset_after`"),
   ]
