@@ -4,7 +4,7 @@
 set -eu
 wrapping='RandomWeights|PackedCodes|PythonMachine\+Calls|PythonMachine\+Values|PythonTensors|CaffeBlob'
 status=0
-for target in $(awk '/library\(/ { name = "" } /library\($/ { getline }
+for target in $(awk '/library\(/ { name = "" } /^ +tests\(/ { exit } /library\($/ { getline }
   match($0, /"[A-Za-z]+"/) && name == "" { name = substr($0, RSTART + 1, RLENGTH - 2) }
   /"SizeArithmetic"/ && name != "SizeArithmetic" { print name }' Package.swift); do
   computing=$(grep -rlE '^ *[^ /].*[])A-Za-z0-9_] [-+*]=? [A-Za-z0-9_(-]' "Sources/$target" --include='*.swift') || continue
