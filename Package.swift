@@ -94,6 +94,10 @@ func tests(
     swiftSettings: settings)
 }
 
+/// ArgumentParser's `ParsableArguments._validate(parent:)`, which `validate()` replaces: it does nothing.
+let checkOfDeclarations =
+  "$s14ArgumentParser17ParsableArgumentsPAAE9_validate6parentyAA8InputKeyVSg_tKFZ"
+
 let package = Package(
   name: "Assay",
   platforms: [.macOS("26.0")],
@@ -276,7 +280,14 @@ let package = Package(
               "-use-ld=lld", "-Xlinker", "-O2", "-Xlinker", "--icf=all", "-Xlinker",
               "--no-eh-frame-hdr",
             ],
-            .when(platforms: [.linux], configuration: .release))
+            .when(platforms: [.linux], configuration: .release)),
+          // In a debug build, ArgumentParser checks the declared options several times at each start, in
+          // 50 to 700 ms. HelpTests.declarationsAreValid checks them once.
+          .unsafeFlags(
+            [
+              "-Xlinker", "--wrap=" + checkOfDeclarations, "-Xlinker",
+              "--defsym=__wrap_\(checkOfDeclarations)=$s14ArgumentParser17ParsableArgumentsPAAE8validateyyKF",
+            ], .when(platforms: [.linux], configuration: .debug)),
         ] : []),
     .executableTarget(name: "HDF5Worker", dependencies: ["HDF5Library", "Files"]),
 
@@ -371,6 +382,7 @@ let package = Package(
         "CoreMLModel", "CaffeInterpretation", "DarknetInterpretation", "KerasInterpretation",
         "ByteFormats", "CaffeImport", "DarknetImport", "Files", "Imaging", "ImportSupport",
         "LayerTemplates", "ModelPrediction", "MILImport", "TensorCore",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
   ]
 )

@@ -3,6 +3,9 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import ArgumentParser
+@testable import AssayCommand
+
 /// The length of the help, and examples that can be copied.
 @Suite struct HelpTests {
   @Test func shortHelpIsShort() throws {
@@ -17,6 +20,34 @@ import Testing
     #expect(convert.filter { $0 == "\n" }.count <= 40, "\(convert)")
     #expect(!convert.contains("--image-mean"))
     #expect(try Command.run("convert", "--help").output.contains("--image-mean"))
+  }
+
+  /// What ArgumentParser checks at each start of a debug build, unless the manifest turns it off.
+  @Test func declarationsAreValid() {
+    let validators: [any ParsableArgumentsValidator.Type] = [
+      PositionalArgumentsValidator.self, CodingKeyValidator.self, UniqueNamesValidator.self,
+      NonsenseFlagsValidator.self, AsyncCompletionsValidator.self,
+    ]
+    func errors(_ command: any ParsableCommand.Type) -> [String] {
+      validators.compactMap { $0.validate(command, parent: nil) }.map { "\(command): \($0)" }
+        + command.configuration.subcommands.flatMap(errors)
+    }
+    #expect(errors(AssayCommand.self) == [])
+    #expect(errors(Invalid.self).count == 3)
+  }
+
+  /// An option and one of a group with the same name, a flag that cannot be turned off, and an argument
+  /// after one that takes all.
+  private struct Invalid: ParsableCommand {
+    struct Group: ParsableArguments {
+      @Option var same = ""
+    }
+
+    @Option var same = ""
+    @Flag var on = true
+    @Argument var all: [String]
+    @Argument var last: String
+    @OptionGroup var group: Group
   }
 
   /// A line break in an example would break the command.
