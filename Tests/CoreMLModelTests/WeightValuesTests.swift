@@ -1,4 +1,5 @@
 import TensorCore
+import TestSupport
 import Testing
 
 @testable import CoreMLModel
@@ -60,12 +61,7 @@ struct WeightValuesTests {
   @Test(arguments: 1...8) func everyWidthCountsUp(bits: Int) throws {
     // The codes 0, 1, 2, … concatenated into one long binary number.
     let codes = (0..<29).map { $0 % (1 << bits) }
-    let digits = codes.flatMap { code in (0..<bits).reversed().map { UInt8(code >> $0 & 1) } }
-    var bytes: [UInt8] = []
-    for begin in stride(from: 0, to: digits.count, by: 8) {
-      let piece = digits[begin..<min(begin + 8, digits.count)]
-      bytes.append(piece.reduce(0) { $0 << 1 | $1 } << UInt8(8 - piece.count))
-    }
+    let bytes = packed(codes, bits: bits)
     let table = (0..<(1 << bits)).map { Float($0) * 3 }
     #expect(
       try quantized(bytes, bits: bits, .lookupTable(table)).values(shape: [1, 29])

@@ -29,17 +29,8 @@ import Testing
         weights.float16Value = Bytes(bytes)
         return weights
       }
-      var digits: [UInt8] = []
-      for _ in 0..<count {
-        let code = Int(random.next() >> 32) & ((1 << bits) - 1)
-        for bit in (0..<bits).reversed() { digits.append(UInt8(code >> bit & 1)) }
-      }
-      var bytes: [UInt8] = []
-      for start in stride(from: 0, to: digits.count, by: 8) {
-        bytes.append(
-          (start..<start + 8).reduce(0) { $0 << 1 | ($1 < digits.count ? digits[$1] : 0) })
-      }
-      weights.rawValue = Bytes(bytes)
+      let codes = (0..<count).map { _ in Int(random.next() >> 32) & ((1 << bits) - 1) }
+      weights.rawValue = Bytes(packed(codes, bits: bits))
       var quantization = Quantization()
       quantization.numberOfBits = bits
       let steps = Float(1 << bits)
@@ -219,13 +210,8 @@ import Testing
     for (rows, count) in [(3, 9), (8, 16), (11, 27)] {
       var random = SplitMix64(seed: UInt64(bits))
       let codes = (0..<rows * count).map { _ in Int(random.next() >> 32) & ((1 << bits) - 1) }
-      let digits = codes.flatMap { code in (0..<bits).reversed().map { UInt8(code >> $0 & 1) } }
-      var bytes: [UInt8] = []
-      for start in stride(from: 0, to: digits.count, by: 8) {
-        bytes.append(
-          (start..<start + 8).reduce(0) { $0 << 1 | ($1 < digits.count ? digits[$1] : 0) })
-      }
-      let rowCodes = RowCodes(source: Bytes(bytes), bits: bits, rows: rows, values: .table([]))
+      let bytes = Bytes(packed(codes, bits: bits))
+      let rowCodes = RowCodes(source: bytes, bits: bits, rows: rows, values: .table([]))
       let width = (rows + 7) / 8 * 8
       var columns = [UInt8](repeating: 255, count: count * width)
       for first in stride(from: 0, to: width, by: 8) {

@@ -27,6 +27,18 @@ package func relativeError(_ a: Tensor?, _ b: Tensor?) -> Float {
   return relativeError(a.elements, b.elements)
 }
 
+/// Codes of that many bits as one long binary number with the first code in its highest bits.
+package func packed(_ codes: [Int], bits: Int) -> [UInt8] {
+  var bytes = [UInt8](repeating: 0, count: (codes.count * bits + 7) / 8)
+  for (index, code) in codes.enumerated() {
+    for digit in 0..<bits where code >> (bits - 1 - digit) & 1 == 1 {
+      let place = index * bits + digit
+      bytes[place / 8] |= 0x80 >> (place % 8)
+    }
+  }
+  return bytes
+}
+
 /// The distance of `value` from `exact` in ulps of the float nearest to `exact`.
 package func ulps(_ value: Float, _ exact: Double) -> Double {
   let nearest = Float(exact)
