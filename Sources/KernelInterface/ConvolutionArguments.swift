@@ -7,6 +7,28 @@ package enum Tiles: Sendable {
   case emulated
 }
 
+/// Packed weights as codes of one byte each, in the order of the floats. `convolution` expands those
+/// that it sums at a time just before it uses them.
+package struct CodedWeights: @unchecked Sendable {
+  package var codes: UnsafePointer<UInt8>
+  /// The values of the codes, starting with the first output channel's.
+  package var values: PanelValues
+  /// One factor per output channel; nil is one.
+  package var factor: UnsafePointer<Float>?
+  /// Channels of all input blocks; weights of those beyond count as zeros.
+  package var channels: Int
+  /// Memory for the weights of the input blocks that are summed at a time.
+  package var expanded: UnsafeMutablePointer<Float>
+
+  package init(
+    codes: UnsafePointer<UInt8>, values: PanelValues, factor: UnsafePointer<Float>?, channels: Int,
+    expanded: UnsafeMutablePointer<Float>
+  ) {
+    (self.codes, self.values, self.factor) = (codes, values, factor)
+    (self.channels, self.expanded) = (channels, expanded)
+  }
+}
+
 /// A convolution, or one group of it, computed tap by tap:
 ///
 ///     out[b][y][x] = activation(bias + residual
@@ -24,6 +46,8 @@ package struct ConvolutionArguments: @unchecked Sendable {
   /// Whether the input was read or written recently, so that prefetching it would be a waste.
   package var isInputNear = false
   package var weights: UnsafePointer<Float>
+  /// What takes the place of `weights`; not with tiles.
+  package var coded: CodedWeights?
   package var window = Window()
   package var output: OutputView
   /// What to compute, starting at `output`.
@@ -36,5 +60,18 @@ package struct ConvolutionArguments: @unchecked Sendable {
     input: InputView, weights: UnsafePointer<Float>, output: OutputView, extent: Extent
   ) {
     (self.input, self.weights, self.output, self.extent) = (input, weights, output, extent)
+  }
+
+  /// The number of input blocks to sum at a time, so that their weights stay in the L2 cache for all
+  /// tiles, along with the weights prefetched for later. It must depend only on the weights, because
+  /// sums are rounded between pieces.
+  ///
+  /// - Parameter blockFloats: weights of an input block in the panel.
+  package static func blocksAtOnce(_ inputBlocks: Int, blockFloats: Int) -> Int {
+    let most = 32 << 10
+    let floats = inputBlocks &* blockFloats
+    if floats <= most &+ most / 2 { return max(1, inputBlocks) }
+    let pieces = (floats &+ most &- 1) / most
+    return (inputBlocks &+ pieces &- 1) / pieces
   }
 }

@@ -128,22 +128,30 @@ import Testing
   }
 
   /// Kernels that are packed at compile time: ordinary, grouped, depthwise, pointwise, with few
-  /// tiles, and transposed.
-  @Test(arguments: [Storage.half, .linear, .table]) func packedConvolutions(
+  /// tiles, and transposed. Codes of some stay codes.
+  @Test(arguments: [Storage.half, .linear, .linearOfAll, .table]) func packedConvolutions(
     _ storage: Storage
   ) throws {
-    for (inputs, outputs, kernel, groups, size) in [
-      (5, 7, [3, 3], 1, 12), (16, 32, [5, 5], 1, 9), (32, 32, [3, 3], 2, 8),
-      (12, 12, [3, 3], 12, 8),
-      (20, 40, [1, 1], 1, 7), (6, 6, [3, 3], 3, 6),
+    for (inputs, outputs, kernel, groups, size, keepsCodes) in [
+      (5, 7, [3, 3], 1, 12, true), (16, 32, [5, 5], 1, 11, true), (32, 32, [3, 3], 2, 12, true),
+      (12, 12, [3, 3], 12, 8, false), (20, 40, [1, 1], 1, 10, true), (20, 40, [1, 1], 1, 3, false),
+      (200, 40, [4, 4], 1, 14, true), (6, 6, [3, 3], 3, 6, false),
     ] {
       let shape = [outputs, inputs / groups] + kernel
       let layer = Net.convolution(inputs, outputs, kernel: kernel, groups: groups) {
         $0.kernel = storage.weights(shape, bits: 5, seed: 3)
       }
+      let isLabeled = keepsCodes && storage != .half
       try check(
         Net.model([inputs, size, size], [Net.layer("c", layer, "in", "out")]),
-        [1, 1, inputs, size, size], kernel: "")
+        [1, 1, inputs, size, size], kernel: isLabeled ? "×\(kernel[1]), 5-bit" : "")
+      // A factor from a later layer is applied to each expanded weight.
+      let scaled = [
+        Net.layer("c", layer, "in", "x"), Net.layer("n", Net.batchnorm(outputs), "x", "out"),
+      ]
+      try check(
+        Net.model([inputs, size, size], scaled), [1, 1, inputs, size, size],
+        kernel: isLabeled ? "5-bit" : "", threadCounts: [1, 3])
     }
     let transposed = Net.convolution(6, 10) {
       $0.isDeconvolution = true
@@ -153,6 +161,15 @@ import Testing
     }
     try check(
       Net.model([6, 5, 5], [Net.layer("c", transposed, "in", "out")]), [1, 1, 6, 5, 5], kernel: "")
+  }
+
+  /// Dense layers of many rows, whose results fill blocks or not.
+  @Test(arguments: [Storage.linear, .table]) func rows(_ storage: Storage) throws {
+    for (inputs, outputs) in [(37, 13), (64, 48), (1600, 48)] {
+      let matrix = storage.weights([outputs, inputs], bits: 6, seed: 7, factor: 0.2)
+      let layer = Net.layer("dense", dense(inputs, outputs, matrix), "in", "out")
+      try check(Net.model([inputs, 1, 1], [layer]), [1, 100, inputs, 1, 1], kernel: "linear")
+    }
   }
 
   /// With many channels, codes stay compressed and are expanded panel by panel, even with a factor

@@ -64,21 +64,25 @@ struct ConvolutionOperation: NodeOperation {
       return StepNote(
         kernel: "Winograd \(form.label)" + (stored ?? "") + fusedLabel,
         weightBytes: expands
-          ? PanelCodes.byteCount(geometry, form, inputs: weights.inputs)
+          ? WinogradCodes.byteCount(schedule, inputs: weights.inputs)
           : WinogradSchedule.weightFloats(geometry, form) * 4)
-    case .direct: return directNote(inputBlock: context.inputs[0].layout.block, context)
+    case .direct:
+      let output = context.outputs[0].layout.shape
+      return directNote(inputBlock: context.inputs[0].layout.block, output, context)
     }
   }
 
   /// Describes the plan that `makePlan` returns.
-  func directNote(inputBlock: Int, _ context: StepContext) -> StepNote {
+  func directNote(inputBlock: Int, _ output: Shape, _ context: StepContext) -> StepNote {
     let path = weights.path(block: context.channelBlock)
     let floats = DirectPlan.packedFloats(
       weights.view(window, Bytes()), path: path, groups: weights.groups,
       block: context.channelBlock, blockChannels: inputBlock)
+    let codes = keepsCodes(output, context) ? weights.values.compressed : nil
     return StepNote(
-      kernel: "\(path) \(window.kernel[0])×\(window.kernel[1])" + fusedLabel,
-      weightBytes: floats * 4)
+      kernel: "\(path) \(window.kernel[0])×\(window.kernel[1])"
+        + (codes.map { ", \($0.label)" } ?? "") + fusedLabel,
+      weightBytes: codes == nil ? floats * 4 : floats)
   }
 
   var fusedLabel: String {
@@ -100,22 +104,48 @@ struct ConvolutionOperation: NodeOperation {
       && weights.groupInputs * window.kernel[0] * window.kernel[1] >= 64
   }
 
+  /// For fewer pixels, expanding codes in every run takes longer than it saves; looking them up in a
+  /// table may take many times as long as scaling them.
+  private static let fewestPixels = (linear: 16, table: 96)
+
+  /// Whether a direct convolution keeps codes and expands them panel by panel. Results do not depend
+  /// on it.
+  func keepsCodes(_ output: Shape, _ context: StepContext) -> Bool {
+    guard weights.path(block: context.channelBlock) == .direct, context.tiles == .none,
+      let codes = weights.values.compressed?.rowCodes(weights.outputs)
+    else { return false }
+    let fewest =
+      if case .table = codes.values { Self.fewestPixels.table } else { Self.fewestPixels.linear }
+    return output.images * output.area >= fewest
+  }
+
+  /// The floats that each thread needs for expanding codes.
+  func expandedFloats(inputBlock: Int, _ output: Shape, _ context: StepContext) -> Int {
+    keepsCodes(output, context)
+      ? DirectPlan.expandedFloats(
+        weights.view(window, Bytes()), inputBlock: inputBlock, context) : 0
+  }
+
   /// A direct convolution with packed weights.
   func makePlan(
-    inputBlock: Int, tiles: Tiles = .none, _ context: StepContext
+    inputBlock: Int, _ output: Shape, tiles: Tiles = .none, _ context: StepContext
   ) throws -> DirectPlan {
     var taps = Window(strideY: window.stride[0], strideX: window.stride[1])
     (taps.dilationY, taps.dilationX) = (window.dilation[0], window.dilation[1])
-    var plan = try DirectPlan(
-      weights, weights.view(window, context.kernels), taps, inputBlock: inputBlock,
-      context: context)
+    let view =
+      keepsCodes(output, context)
+      ? weights.view(window, Bytes()) : try weights.view(window, context.kernels)
+    var plan = try DirectPlan(weights, view, taps, inputBlock: inputBlock, context: context)
     plan.tiles = tiles
     return plan
   }
 
   func scratchFloats(_ context: StepContext) throws -> Int {
     switch work(context) {
-    case .direct: 0
+    case .direct:
+      context.threadCount
+        * expandedFloats(
+          inputBlock: context.inputs[0].layout.block, context.outputs[0].layout.shape, context)
     case .winograd(let schedule): schedule.scratchFloats
     }
   }
@@ -164,7 +194,7 @@ struct ConvolutionOperation: NodeOperation {
     let from = input.layout
     let to = output.layout
     let plan = try makePlan(
-      inputBlock: from.block,
+      inputBlock: from.block, to.shape,
       tiles: fitsTiles(to.shape, inputBlock: from.block) ? context.tiles : .none, context)
     let isFlat =
       path != .general && window.kernel == [1, 1] && window.stride == [1, 1]
@@ -177,12 +207,14 @@ struct ConvolutionOperation: NodeOperation {
     let clearsLanes = path == .general && to.hasEmptyLanes
     // The processor prefetches a few planes by itself if they are in the arena.
     let isEasyToFollow = from.channelBlocks < 8 && !input.isBorrowed
+    let scratch = context.scratch
+    let expandedFloats = expandedFloats(inputBlock: from.block, to.shape, context)
     return { run in
       let source = run.pointer(input)
       let target = run.pointer(output)
       let added = residual.map { UnsafePointer(run.pointer($0)) + residualOffset }
-      run.parallel(units.count, writing: output) { index in
-        let unit = units[index]
+      let expanded = run.pointer(scratch)
+      func compute(_ unit: ConvolutionUnits.Unit, _ expansion: inout DirectPlan.Expansion) {
         let rowOffset = isFlat ? 0 : unit.rows.lowerBound
         let pixelOffset = isFlat ? unit.rows.lowerBound : 0
         var rows = DirectPlan.Rows(
@@ -202,11 +234,15 @@ struct ConvolutionOperation: NodeOperation {
             + pixelOffset * layout.pixelStride
           rows.residualStrides = layout.strides
         }
-        plan.run(unit.panels, rows)
+        plan.run(unit.panels, rows, &expansion)
         if clearsLanes, unit.panels.upperBound == plan.panels {
           let last = (unit.image + 1) * to.channelBlocks - 1
           to.clearEmptyLanes(ofPlane: last, rows: unit.rows, in: target)
         }
+      }
+      run.share(units.count, writing: output) { thread, indices in
+        var expansion = DirectPlan.Expansion(expanded + thread * expandedFloats)
+        for index in indices { compute(units[index], &expansion) }
       }
     }
   }

@@ -36,7 +36,7 @@ struct DirectPlan: Sendable {
   private let panelBlocks: Int
   private let kernels: any KernelTable.Type
   private let inputBlockChannels: Int
-  private let packed: Constant
+  private let packed: Packed
   private let epilogue: FusedEpilogue
   var tiles = Tiles.none
 
@@ -44,6 +44,20 @@ struct DirectPlan: Sendable {
   let groupBlocks: Int
   private let groupInputBlocks: Int
   private let groupFloats: Int
+
+  private enum Packed: Sendable {
+    case floats(Constant)
+    case codes(PanelCodes)
+  }
+
+  /// A thread's memory for weights that it expands from codes.
+  struct Expansion {
+    fileprivate let memory: UnsafeMutablePointer<Float>
+    /// The panel that the memory contains whole.
+    fileprivate var panel: Int?
+
+    init(_ memory: UnsafeMutablePointer<Float>) { self.memory = memory }
+  }
 
   /// The addresses for the rows of one call.
   struct Rows {
@@ -76,7 +90,7 @@ struct DirectPlan: Sendable {
   }
 
   /// - Parameters:
-  ///   - view: the first group's weights.
+  ///   - view: the first group's weights; without bytes to keep codes.
   ///   - window: strides and dilations; the taps are those of the weights.
   ///   - inputBlock: the block of the input's layout.
   init(
@@ -99,7 +113,14 @@ struct DirectPlan: Sendable {
     groupFloats = path == .direct ? floats / groups : floats
     groupBlocks = ((path == .direct ? view.outputChannels : channels) + block - 1) / block
     groupInputBlocks = (view.inputChannels + inputBlock - 1) / inputBlock
-    packed = try Self.pack(weights, view, floats: floats, inputBlock: inputBlock, context)
+    packed =
+      if view.bytes.count == 0,
+        let codes = try Self.codes(weights, view, floats: floats, inputBlock, context)
+      {
+        .codes(codes)
+      } else {
+        .floats(try Self.pack(weights, view, floats: floats, inputBlock: inputBlock, context))
+      }
     epilogue = try FusedEpilogue(
       bias: weights.bias, weights.activation, channels: (channels + block - 1) / block * block)
   }
@@ -111,13 +132,25 @@ struct DirectPlan: Sendable {
   func blocks(ofPanel panel: Int) -> Int {
     path == .direct ? min(panelBlocks, groupBlocks - panel % groupPanels * panelBlocks) : 1
   }
-  /// Bytes of one panel's packed weights.
-  var panelBytes: Int { packed.buffer.byteCount / max(1, panels) }
+  /// Bytes of one panel's packed weights, expanded.
+  var panelBytes: Int { 4 * groupFloats / max(1, path == .direct ? groupPanels : panels) }
 
   /// Computes the panels in `range` for some rows.
+  ///
+  /// - Parameter expansion: the thread's, if codes are kept.
+  func run(_ range: Range<Int>, _ rows: Rows, _ expansion: inout Expansion) {
+    switch (path, packed) {
+    case (.direct, .codes(let codes)):
+      for panel in range { run(panel, of: codes, rows, &expansion) }
+    default: run(range, rows)
+    }
+  }
+
+  /// The same for packed floats.
   func run(_ range: Range<Int>, _ rows: Rows) {
+    guard case .floats(let packed) = packed else { return }
     switch path {
-    case .direct: runDirect(range, rows)
+    case .direct: runDirect(range, rows, packed)
     case .depthwise:
       let first = range.lowerBound
       kernels.depthwiseConvolution(
@@ -136,7 +169,33 @@ struct DirectPlan: Sendable {
     }
   }
 
-  private func runDirect(_ range: Range<Int>, _ rows: Rows) {
+  /// Weights of an input block in a panel with `channels` output channels.
+  private func blockFloats(_ channels: Int) -> Int { channels * window.taps * inputBlockChannels }
+
+  private func run(
+    _ panel: Int, of codes: PanelCodes, _ rows: Rows, _ expansion: inout Expansion
+  ) {
+    let (group, first) = panel.quotientAndRemainder(dividingBy: groupPanels)
+    let firstBlock = group * groupBlocks + first * panelBlocks
+    let blocks = blocks(ofPanel: panel)
+    var arguments = arguments(
+      rows, inputBlocks: group * groupInputBlocks..<(group + 1) * groupInputBlocks,
+      blockChannels: inputBlockChannels, weights: expansion.memory,
+      outputBlocks: firstBlock..<firstBlock + blocks)
+    if expansion.panel != panel {
+      let coded = codes.panel(
+        from: firstBlock * block, places: blockFloats(1) * groupInputBlocks)
+      arguments.coded = CodedWeights(
+        codes: coded.codes, values: coded.values, factor: coded.factor,
+        channels: view.inputChannels, expanded: expansion.memory)
+      let pieceBlocks = ConvolutionArguments.blocksAtOnce(
+        groupInputBlocks, blockFloats: blockFloats(blocks * block))
+      expansion.panel = pieceBlocks == groupInputBlocks ? panel : nil
+    }
+    kernels.convolution(arguments)
+  }
+
+  private func runDirect(_ range: Range<Int>, _ rows: Rows, _ packed: Constant) {
     var panel = range.lowerBound
     while panel < range.upperBound {
       let group = panel / groupPanels
@@ -144,7 +203,7 @@ struct DirectPlan: Sendable {
       let count = min(range.upperBound - panel, groupPanels - first)
       let firstBlock = group * groupBlocks + first * panelBlocks
       let blocks = min(count * panelBlocks, groupBlocks - first * panelBlocks)
-      let blockFloats = block * window.taps * inputBlockChannels * groupInputBlocks
+      let blockFloats = blockFloats(block) * groupInputBlocks
       kernels.convolution(
         arguments(
           rows, inputBlocks: group * groupInputBlocks..<(group + 1) * groupInputBlocks,
@@ -181,6 +240,41 @@ struct DirectPlan: Sendable {
 // MARK: - Packing
 
 extension DirectPlan {
+  /// Floats of an `Expansion`'s memory.
+  static func expandedFloats(_ view: WeightView, inputBlock: Int, _ context: StepContext) -> Int {
+    let inputBlocks = (view.inputChannels + inputBlock - 1) / inputBlock
+    // A narrower panel may be expanded in fewer, larger pieces.
+    return (1...context.kernels.panelBlocks).reduce(0) { most, blocks in
+      let blockFloats =
+        blocks * context.channelBlock * view.kernelHeight * view.kernelWidth * inputBlock
+      return max(
+        most,
+        blockFloats * ConvolutionArguments.blocksAtOnce(inputBlocks, blockFloats: blockFloats))
+    }
+  }
+
+  private static func codes(
+    _ weights: ConvolutionWeights, _ view: WeightView, floats: Int, _ inputBlock: Int,
+    _ context: StepContext
+  ) throws -> PanelCodes? {
+    guard let compressed = weights.values.compressed else { return nil }
+    let block = context.channelBlock
+    let outputs = (view.outputChannels + block - 1) / block * block
+    let taps = view.kernelHeight * view.kernelWidth
+    var order = PanelCodes.Order(
+      groups: weights.groups, outputs: outputs, panelChannels: context.kernels.panelBlocks * block,
+      places: floats / (weights.groups * outputs))
+    if taps > 1 {
+      order.place = {
+        let (channel, tap) = $0.quotientAndRemainder(dividingBy: taps)
+        return (channel / inputBlock * taps + tap) * inputBlock + channel % inputBlock
+      }
+    }
+    return try PanelCodes(
+      compressed, outputs: weights.outputs, factors: weights.scale, mergesFactors: false, order,
+      context)
+  }
+
   private static func pack(
     _ weights: ConvolutionWeights, _ view: WeightView, floats: Int, inputBlock: Int,
     _ context: StepContext

@@ -2,90 +2,127 @@ import CoreMLModel
 import Kernels
 import TensorCore
 
-/// The codes of a convolution's weights, one byte each, in the order in which Winograd's algorithm
-/// expands and transforms them panel by panel:
-/// `[panel][input channel · taps + tap][output channel of the panel]`.
+/// The codes of a convolution's weights, one byte each, in the order in which panels of output
+/// channels are computed.
 struct PanelCodes: Sendable {
   private enum Values: Sendable {
     case linear(scale: Constant, bias: Constant)
-    case table(Constant, scale: Constant?)
+    case table(Constant)
+  }
+
+  /// `[group][panel][place of an output's weight][output channel of the panel]`
+  struct Order: Sendable {
+    var groups = 1
+    /// Output channels of a group, padded to whole blocks.
+    var outputs: Int
+    var panelChannels: Int
+    /// Places for the weights of one output channel.
+    var places: Int
+    /// The place of an output's weight; nil is the order in which they are stored.
+    var place: (@Sendable (Int) -> Int)?
+
+    var byteCount: Int { groups * outputs * places }
   }
 
   private let codes: AlignedBuffer
   private let values: Values
-  private let form: WinogradForm
-  private let inputs: Int
-  /// Channels, padded to whole blocks.
-  private let channels: Int
-  private let outputs: Int
-  private let panelChannels: Int
+  /// One per output channel.
+  private let factor: Constant?
 
-  /// The size of the buffer for the codes.
-  static func byteCount(_ geometry: ConvolutionGeometry, _ form: WinogradForm, inputs: Int) -> Int {
-    form.taps * inputs * geometry.outputs
-  }
-
+  /// Nil if the weights have no codes with a scale for each output channel, or a table for all.
+  ///
   /// - Parameters:
   ///   - weights: `[outputs, inputs, rows, columns]`, as stored in the file.
+  ///   - outputs: of all groups.
   ///   - factors: one per output channel, from a later layer.
+  ///   - mergesFactors: whether to multiply scales, not weights, by the factors.
   init?(
-    _ weights: CompressedWeights, _ shape: (outputs: Int, inputs: Int), factors: [Float]?,
-    _ schedule: WinogradSchedule, _ context: StepContext
+    _ weights: CompressedWeights, outputs: Int, factors: [Float]?, mergesFactors: Bool,
+    _ order: Order, _ context: StepContext
   ) throws {
-    let (geometry, form, panelChannels) =
-      (schedule.geometry, schedule.form, schedule.panelChannels)
-    guard let rows = weights.rowCodes(shape.outputs) else { return nil }
-    self.form = form
-    inputs = shape.inputs
-    channels = geometry.inputs
-    outputs = geometry.outputs
-    self.panelChannels = panelChannels
-    let padding = geometry.outputs - shape.outputs
-    func scaled(_ values: [Float]) throws -> Constant {
+    guard let rows = weights.rowCodes(outputs) else { return nil }
+    let padded = order.groups * order.outputs
+    func constant(_ values: [Float], _ factors: [Float]? = nil) throws -> Constant {
       let scaled = values.indices.map { Float(Double(values[$0]) * Double(factors?[$0] ?? 1)) }
-      return try Constant(scaled, paddedTo: geometry.outputs)
+      return try Constant(scaled, paddedTo: padded)
     }
     switch rows.values {
     case .linear(let scale, let bias):
-      values = .linear(scale: try scaled(scale), bias: try scaled(bias))
+      let merged = mergesFactors ? factors : nil
+      values = .linear(scale: try constant(scale, merged), bias: try constant(bias, merged))
+      factor = mergesFactors ? nil : try factors.map { try constant($0) }
     case .table(let table):
-      let ones = [Float](repeating: 1, count: shape.outputs)
-      values = .table(
-        try Constant(table, paddedTo: 256),
-        scale: factors == nil && padding == 0 ? nil : try scaled(ones))
+      values = .table(try Constant(table, paddedTo: 256))
+      let ones = padded > outputs ? [Float](repeating: 1, count: outputs) : nil
+      factor = try (factors ?? ones).map { try constant($0) }
     }
-    let bytes = Self.byteCount(geometry, form, inputs: inputs)
-    codes = try context.weightBuffer(floats: (bytes + 3) / 4)
+    codes = try context.weightBuffer(floats: (order.byteCount + 3) / 4)
     let target = UnsafeMutableSendable(codes.pointer.assumingMemoryBound(to: UInt8.self))
-    let count = form.taps * inputs
-    context.pool.forEach((outputs + 7) / 8) { index in
-      let panel = index * 8 / panelChannels
-      let width = min(panelChannels, geometry.outputs - panel * panelChannels)
+    context.pool.forEach(padded / 8) { index in
+      let (group, first) = (index * 8).quotientAndRemainder(dividingBy: order.outputs)
+      let column = first % order.panelChannels
       rows.transpose(
-        from: index * 8, count: count,
-        to: target.pointer + panel * panelChannels * count + index * 8 % panelChannels,
-        stride: width)
+        from: outputs / order.groups * group + first, count: weights.count / outputs,
+        to: target.pointer + (index * 8 - column) * order.places + column,
+        stride: min(order.panelChannels, order.outputs - (first - column)), order.place)
     }
     rows.source.dropPages()
   }
 
+  /// The codes and values of a panel that starts at output channel `first`, padded channels of
+  /// earlier groups included.
+  func panel(from first: Int, places: Int) -> (
+    codes: UnsafePointer<UInt8>, values: PanelValues, factor: UnsafePointer<Float>?
+  ) {
+    let codes = UnsafePointer(codes.pointer.assumingMemoryBound(to: UInt8.self)) + first * places
+    let factor = factor.map { $0.pointer + first }
+    return switch values {
+    case .linear(let scale, let bias):
+      (codes, .linear(scale: scale.pointer + first, bias: bias.pointer + first), factor)
+    case .table(let table): (codes, .table(table.pointer, scale: factor), factor)
+    }
+  }
+}
+
+// MARK: - Winograd
+
+/// Codes that Winograd's algorithm expands and transforms panel by panel, with the weights of each
+/// output channel as stored.
+struct WinogradCodes: Sendable {
+  private let codes: PanelCodes
+  private let schedule: WinogradSchedule
+  private let inputs: Int
+
+  private static func order(_ schedule: WinogradSchedule, inputs: Int) -> PanelCodes.Order {
+    PanelCodes.Order(
+      outputs: schedule.geometry.outputs, panelChannels: schedule.panelChannels,
+      places: schedule.form.taps * inputs)
+  }
+
+  /// The size of the buffer for the codes.
+  static func byteCount(_ schedule: WinogradSchedule, inputs: Int) -> Int {
+    order(schedule, inputs: inputs).byteCount
+  }
+
+  init?(_ weights: ConvolutionWeights, _ schedule: WinogradSchedule, _ context: StepContext) throws
+  {
+    guard let compressed = weights.values.compressed,
+      let codes = try PanelCodes(
+        compressed, outputs: weights.outputs, factors: weights.scale, mergesFactors: true,
+        Self.order(schedule, inputs: weights.inputs), context)
+    else { return nil }
+    (self.codes, self.schedule, inputs) = (codes, schedule, weights.inputs)
+  }
+
   /// Writes the transformed weights of a panel.
   func expand(panel: Int, to packed: PointBuffer, _ kernels: any KernelTable.Type) {
-    let first = panel * panelChannels
-    let used: PanelValues =
-      switch values {
-      case .linear(let scale, let bias):
-        .linear(scale: scale.pointer + first, bias: bias.pointer + first)
-      case .table(let table, let scale):
-        .table(table.pointer, scale: scale.map { $0.pointer + first })
-      }
+    let places = schedule.form.taps * inputs
+    let panelCodes = codes.panel(from: panel * schedule.panelChannels, places: places)
     kernels.expandWinogradWeights(
       WinogradExpansionArguments(
-        form: form,
+        form: schedule.form,
         panel: CodePanel(
-          codes: UnsafePointer(codes.pointer.assumingMemoryBound(to: UInt8.self))
-            + first * form.taps * inputs,
-          values: used, inputChannels: inputs, width: min(panelChannels, outputs - first)),
-        channels: channels, packed: packed))
+          codes: panelCodes.codes, values: panelCodes.values, inputChannels: inputs,
+          width: schedule.width(ofPanel: panel)), channels: schedule.channels, packed: packed))
   }
 }

@@ -21,8 +21,8 @@ struct SeparableConvolutionOperation: NodeOperation {
   }
 
   func describe(_ context: StepContext) -> StepNote {
-    let first = depthwise.directNote(inputBlock: context.channelBlock, context)
-    let second = pointwise.directNote(inputBlock: context.channelBlock, context)
+    let first = depthwise.directNote(inputBlock: context.channelBlock, middle, context)
+    let second = pointwise.directNote(inputBlock: context.channelBlock, middle, context)
     return StepNote(
       kernel: "\(first.kernel), \(second.kernel)",
       weightBytes: first.weightBytes + second.weightBytes)
@@ -30,7 +30,9 @@ struct SeparableConvolutionOperation: NodeOperation {
 
   func scratchFloats(_ context: StepContext) throws -> Int {
     let bands = SeparableBands(middle, block: context.channelBlock, threads: context.threadCount)
-    return try context.threadCount * layout(of: bands, context).floatCount
+    return try context.threadCount
+      * (layout(of: bands, context).floatCount
+        + pointwise.expandedFloats(inputBlock: context.channelBlock, middle, context))
   }
 
   /// Layout of the intermediate blob for the highest band.
@@ -45,8 +47,9 @@ struct SeparableConvolutionOperation: NodeOperation {
     let residual = pointwise.hasResidual ? context.inputs[1] : nil
     let bands = SeparableBands(middle, block: context.channelBlock, threads: context.threadCount)
     let between = try layout(of: bands, context)
-    let first = try depthwise.makePlan(inputBlock: input.layout.block, context)
-    let second = try pointwise.makePlan(inputBlock: between.block, context)
+    let first = try depthwise.makePlan(inputBlock: input.layout.block, middle, context)
+    let second = try pointwise.makePlan(inputBlock: between.block, middle, context)
+    let expandedFloats = pointwise.expandedFloats(inputBlock: between.block, middle, context)
     let from = input.layout
     let to = output.layout
     let isFlat =
@@ -61,7 +64,8 @@ struct SeparableConvolutionOperation: NodeOperation {
       let added = residual.map { UnsafePointer(run.pointer($0)) }
       let bandsOfThreads = run.pointer(scratch)
       run.share(bands.count, writing: output) { thread, units in
-        let band = bandsOfThreads + thread * between.floatCount
+        let band = bandsOfThreads + thread * (between.floatCount + expandedFloats)
+        var expansion = DirectPlan.Expansion(band + between.floatCount)
         for unit in units {
           let (image, rows) = bands[unit]
           first.run(
@@ -84,7 +88,7 @@ struct SeparableConvolutionOperation: NodeOperation {
               + rows.lowerBound * layout.rowStride
             mixed.residualStrides = layout.strides
           }
-          second.run(0..<second.panels, mixed)
+          second.run(0..<second.panels, mixed, &expansion)
         }
       }
     }

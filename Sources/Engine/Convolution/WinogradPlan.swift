@@ -17,7 +17,7 @@ struct WinogradPlan: Sendable {
   /// The transformed weights, or the codes that are transformed panel by panel.
   private enum Weights: Sendable {
     case packed(Constant)
-    case codes(PanelCodes)
+    case codes(WinogradCodes)
   }
 
   init(
@@ -32,10 +32,7 @@ struct WinogradPlan: Sendable {
     start = window.origin(in: from)
     let geometry = schedule.geometry
     let floats = WinogradSchedule.weightFloats(geometry, schedule.form)
-    if schedule.transformsCodes, let compressed = weights.values.compressed,
-      let codes = try PanelCodes(
-        compressed, (weights.outputs, weights.inputs), factors: weights.scale, schedule, context)
-    {
+    if schedule.transformsCodes, let codes = try WinogradCodes(weights, schedule, context) {
       self.weights =
         schedule.expandsWeights
         ? .codes(codes) : .packed(try Self.expand(codes, schedule, floats: floats, context))
@@ -68,7 +65,7 @@ struct WinogradPlan: Sendable {
   }
 
   private static func expand(
-    _ codes: PanelCodes, _ schedule: WinogradSchedule, floats: Int, _ context: StepContext
+    _ codes: WinogradCodes, _ schedule: WinogradSchedule, floats: Int, _ context: StepContext
   ) throws -> Constant {
     let buffer = try context.weightBuffer(floats: floats)
     let target = UnsafeMutableSendable(buffer.pointer.assumingMemoryBound(to: Float.self))

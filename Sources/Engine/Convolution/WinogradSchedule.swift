@@ -42,7 +42,7 @@ struct WinogradSchedule: Sendable {
   /// Bytes of transformed input in a batch, large enough to expand weights only once.
   private static let expandedBytes = 16 << 20
   /// If the transformed weights are larger than this, the codes are kept instead.
-  private static let keptBytes = 17 << 20
+  private static let keptBytes = 4 << 20
   private static let repeatedWeightBytes = 12 << 20
   /// Bytes of weights that each thread reads from its own second-level cache.
   private static let nearWeightBytes = 1 << 20

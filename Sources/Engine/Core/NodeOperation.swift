@@ -97,6 +97,11 @@ struct Operand: Sendable {
     /// The caller's tensor for an input of the graph.
     case input(index: Int)
     case constant(Constant)
+
+    /// The position `floats` further on in the arena.
+    func advanced(by floats: Int) -> Location {
+      if case .arena(let offset) = self { .arena(offset: offset + floats) } else { self }
+    }
   }
 
   var location: Location
@@ -164,12 +169,12 @@ struct RunContext {
 
   /// Runs `units` on all threads, each of which first clears its share of `output`'s halo.
   func parallel(_ units: Int, writing output: Operand, _ body: (Int) -> Void) {
-    if output.layout.halo == .none { return pool.forEach(units, body) }
     share(units, writing: output) { _, units in for unit in units { body(unit) } }
   }
 
   /// The same for a body that receives the thread's number and all of its units at once.
   func share(_ count: Int, writing output: Operand, _ body: (Int, WorkQueue) -> Void) {
+    if count == 1, output.layout.halo == .none { return body(0, WorkQueue(count: 1)) }
     let buffer = pointer(output)
     pool.share(count) { thread, units in
       output.layout.clearHalos(ofThread: thread, pool.threadCount, in: buffer)

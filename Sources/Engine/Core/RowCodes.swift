@@ -14,9 +14,14 @@ struct RowCodes: Sendable {
   let rows: Int
   let values: Values
 
-  /// Writes the bytes of eight rows as `target[k · stride + row]`. Repeats the last row past the
-  /// end.
-  func transpose(from first: Int, count: Int, to target: UnsafeMutablePointer<UInt8>, stride: Int) {
+  /// Writes the bytes of eight rows as `target[place(k) · stride + row]`. Repeats the last row past
+  /// the end.
+  ///
+  /// - Parameter place: nil is k itself.
+  func transpose(
+    from first: Int, count: Int, to target: UnsafeMutablePointer<UInt8>, stride: Int,
+    _ place: ((Int) -> Int)? = nil
+  ) {
     source.withUnsafeBytes { bytes in
       var k = 0
       while k < count {
@@ -31,7 +36,7 @@ struct RowCodes: Sendable {
         }
         exchange(&square)
         for index in 0..<length {
-          UnsafeMutableRawPointer(target + (k + index) * stride)
+          UnsafeMutableRawPointer(target + (place?(k + index) ?? k + index) * stride)
             .storeBytes(of: square[index], as: UInt64.self)
         }
         k += 8

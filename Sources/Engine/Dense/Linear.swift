@@ -46,7 +46,10 @@ struct LinearOperation: NodeOperation {
       context.inputs[index].layout = try BlobLayout(pixels: rows, channels: outputs, block: block)
     }
     context.outputs[0].layout = try BlobLayout(pixels: rows, channels: width, block: block)
-    if width > outputs { context.outputs[0].location = context.scratch }
+    if width > outputs {
+      context.outputs[0].location = context.scratch
+      context.scratch = context.scratch.advanced(by: context.outputs[0].layout.floatCount)
+    }
     return context
   }
 
@@ -58,7 +61,9 @@ struct LinearOperation: NodeOperation {
   }
 
   func scratchFloats(_ context: StepContext) throws -> Int {
-    hasWholeBlocks(context.channelBlock) ? 0 : try pixels(context).outputs[0].layout.floatCount
+    let pixels = try pixels(context)
+    return try convolution.scratchFloats(pixels)
+      + (hasWholeBlocks(context.channelBlock) ? 0 : pixels.outputs[0].layout.floatCount)
   }
 
   func makeStep(_ context: StepContext) throws -> StepBody {

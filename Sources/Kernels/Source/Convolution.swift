@@ -38,23 +38,32 @@ extension Table {
     guard pixels.count > 0 else { return }
 
     var block = 0
-    var panel = a.weights
+    var panel = 0
     while block < a.extent.blocks {
       let blocks = min(panelBlocks, a.extent.blocks &- block)
       let vectors = blocks &* vectorsPerBlock
       let width = blocks &* channelBlock
       let blockFloats = taps &* width
       source.fetchesNext = block == 0 && !a.isInputNear && a.input.strides.pixel == channelBlock
-      let pieceBlocks = inputPiece(a, blockFloats: blockFloats)
+      let pieceBlocks = ConvolutionArguments.blocksAtOnce(a.inputBlocks, blockFloats: blockFloats)
       var piece = 0
       while piece < a.inputBlocks {
         let isLast = piece &+ pieceBlocks >= a.inputBlocks
         source.blocks = isLast ? a.inputBlocks &- piece : pieceBlocks
         target.accumulates = piece > 0
-        let weights = panel + piece &* blockFloats
+        let start = panel &+ piece &* blockFloats
+        var weights = a.weights + start
+        var next = weights + source.blocks &* blockFloats
+        var nextFloats = source.blocks &* blockFloats
+        if let coded = a.coded {
+          let codes = coded.codes + start
+          expand(coded, codes, a, piece..<piece &+ source.blocks, block: block, width: width)
+          weights = UnsafePointer(coded.expanded)
+          next = UnsafeRawPointer(codes + nextFloats).assumingMemoryBound(to: Float.self)
+          nextFloats /= 4
+        }
         var ahead = TilesAhead(
-          weights + source.blocks &* blockFloats, floats: source.blocks &* blockFloats,
-          fetches: source.fetches(vectors: vectors),
+          next, floats: nextFloats, fetches: source.fetches(vectors: vectors),
           tiles: pixels.tiles &* (a.extent.rows / rowsAtOnce))
         let input = a.input.base + piece &* a.input.strides.block
         let epilogue = isLast ? a.epilogue : Epilogue()
@@ -78,7 +87,7 @@ extension Table {
         }
         piece &+= pieceBlocks
       }
-      panel += a.inputBlocks &* taps &* width
+      panel &+= a.inputBlocks &* taps &* width
       block &+= blocks
     }
   }
@@ -100,16 +109,4 @@ private func fetchNextRow(_ a: ConvolutionArguments, _ input: UnsafePointer<Floa
       fetch(input + start, lines: lines)
     }
   }
-}
-
-/// The number of input blocks to sum at a time, so that their weights stay in the L2 cache for all
-/// tiles, along with the weights prefetched for later. It must depend only on the weights, because
-/// sums are rounded between pieces.
-@inline(__always)
-private func inputPiece(_ a: ConvolutionArguments, blockFloats: Int) -> Int {
-  let most = 32 << 10
-  let floats = a.inputBlocks &* blockFloats
-  if floats <= most &+ most / 2 { return max(1, a.inputBlocks) }
-  let pieces = (floats &+ most &- 1) / most
-  return (a.inputBlocks &+ pieces &- 1) / pieces
 }
