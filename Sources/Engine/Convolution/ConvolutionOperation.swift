@@ -108,11 +108,13 @@ struct ConvolutionOperation: NodeOperation {
   /// table may take many times as long as scaling them.
   private static let fewestPixels = (linear: 16, table: 96)
 
-  /// Whether a direct convolution keeps codes and expands them panel by panel. Results do not depend
-  /// on it.
+  /// Whether a direct convolution keeps codes and expands them panel by panel: not those of few
+  /// weights, which stay in the cache while all pixels use them. Results do not depend on it.
   func keepsCodes(_ output: Shape, _ context: StepContext) -> Bool {
     guard weights.path(block: context.channelBlock) == .direct, context.tiles == .none,
-      let codes = weights.values.compressed?.rowCodes(weights.outputs)
+      let compressed = weights.values.compressed,
+      4 * compressed.count > ConvolutionUnits.cacheBytes,
+      let codes = compressed.rowCodes(weights.outputs)
     else { return false }
     let fewest =
       if case .table = codes.values { Self.fewestPixels.table } else { Self.fewestPixels.linear }

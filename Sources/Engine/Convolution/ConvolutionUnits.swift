@@ -90,7 +90,8 @@ struct ConvolutionUnits: Sendable {
     }.max() ?? 0
   }
 
-  private static let cacheBytes = 384 << 10
+  /// What stays in the second-level cache.
+  static let cacheBytes = 384 << 10
 
   subscript(index: Int) -> Unit { unit(index, cut) }
 

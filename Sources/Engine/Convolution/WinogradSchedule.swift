@@ -81,7 +81,8 @@ struct WinogradSchedule: Sendable {
       && count(Self.expandedBytes) <= 2
     var batches = 1
     let isAlone =
-      (alone >= 2 * step && weightBytes <= Self.repeatedWeightBytes && tiles >= 2 * threads * step)
+      (alone >= 2 * step && weightBytes <= Self.repeatedWeightBytes && !transformsCodes
+        && tiles >= 2 * threads * step)
       || (panels < 2 * threads && tiles >= threads * step)
       || (panels < threads && 2 * tiles >= threads * step && weightBytes <= Self.nearWeightBytes)
     isShared = !isAlone
