@@ -257,7 +257,6 @@ extension DirectPlan {
     _ weights: ConvolutionWeights, _ view: WeightView, floats: Int, _ inputBlock: Int,
     _ context: StepContext
   ) throws -> PanelCodes? {
-    guard let compressed = weights.values.compressed else { return nil }
     let block = context.channelBlock
     let outputs = (view.outputChannels + block - 1) / block * block
     let taps = view.kernelHeight * view.kernelWidth
@@ -270,9 +269,7 @@ extension DirectPlan {
         return (channel / inputBlock * taps + tap) * inputBlock + channel % inputBlock
       }
     }
-    return try PanelCodes(
-      compressed, outputs: weights.outputs, factors: weights.scale, mergesFactors: false, order,
-      context)
+    return try PanelCodes(weights, mergesFactors: false, order, context)
   }
 
   private static func pack(

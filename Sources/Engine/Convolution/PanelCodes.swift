@@ -31,16 +31,15 @@ struct PanelCodes: Sendable {
 
   /// Nil if the weights have no codes with a scale for each output channel, or a table for all.
   ///
-  /// - Parameters:
-  ///   - weights: `[outputs, inputs, rows, columns]`, as stored in the file.
-  ///   - outputs: of all groups.
-  ///   - factors: one per output channel, from a later layer.
-  ///   - mergesFactors: whether to multiply scales, not weights, by the factors.
+  /// - Parameter mergesFactors: whether to multiply scales, not weights, by the factors of a later
+  ///   layer.
   init?(
-    _ weights: CompressedWeights, outputs: Int, factors: [Float]?, mergesFactors: Bool,
-    _ order: Order, _ context: StepContext
+    _ convolution: ConvolutionWeights, mergesFactors: Bool, _ order: Order, _ context: StepContext
   ) throws {
-    guard let rows = weights.rowCodes(outputs) else { return nil }
+    let (outputs, factors) = (convolution.outputs, convolution.scale)
+    guard let weights = convolution.values.compressed, let rows = weights.rowCodes(outputs) else {
+      return nil
+    }
     let padded = order.groups * order.outputs
     func constant(_ values: [Float], _ factors: [Float]? = nil) throws -> Constant {
       let scaled = values.indices.map { Float(Double(values[$0]) * Double(factors?[$0] ?? 1)) }
@@ -106,10 +105,9 @@ struct WinogradCodes: Sendable {
 
   init?(_ weights: ConvolutionWeights, _ schedule: WinogradSchedule, _ context: StepContext) throws
   {
-    guard let compressed = weights.values.compressed,
+    guard
       let codes = try PanelCodes(
-        compressed, outputs: weights.outputs, factors: weights.scale, mergesFactors: true,
-        Self.order(schedule, inputs: weights.inputs), context)
+        weights, mergesFactors: true, Self.order(schedule, inputs: weights.inputs), context)
     else { return nil }
     (self.codes, self.schedule, inputs) = (codes, schedule, weights.inputs)
   }

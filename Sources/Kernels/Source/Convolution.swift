@@ -55,11 +55,11 @@ extension Table {
         var weights = a.weights + start
         var next = weights + source.blocks &* blockFloats
         var nextFloats = source.blocks &* blockFloats
-        if let coded = a.coded {
-          let codes = coded.codes + start
-          expand(coded, codes, a, piece..<piece &+ source.blocks, block: block, width: width)
+        if var coded = a.coded {
+          coded.codes += start
+          expand(coded, a, piece..<piece &+ source.blocks, block: block, width: width)
           weights = UnsafePointer(coded.expanded)
-          next = UnsafeRawPointer(codes + nextFloats).assumingMemoryBound(to: Float.self)
+          next = UnsafeRawPointer(coded.codes + nextFloats).assumingMemoryBound(to: Float.self)
           nextFloats /= 4
         }
         var ahead = TilesAhead(

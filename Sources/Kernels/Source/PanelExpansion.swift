@@ -2,11 +2,10 @@ import CVector
 import KernelInterface
 
 /// Expands the codes of some input blocks of a panel, which has `width` columns, starting with output
-/// block `block`.
+/// block `block`. `coded` starts with the code of the first input block.
 @inline(never)
 func expand(
-  _ coded: CodedWeights, _ codes: UnsafePointer<UInt8>, _ a: ConvolutionArguments,
-  _ inputs: Range<Int>, block: Int, width: Int
+  _ coded: CodedWeights, _ a: ConvolutionArguments, _ inputs: Range<Int>, block: Int, width: Int
 ) {
   let first = block &* channelBlock
   let taps = a.window.taps
@@ -14,9 +13,9 @@ func expand(
   let target = coded.expanded
   switch coded.values {
   case .linear(let scale, let bias):
-    expand(codes, rows: rows, width: width, scale + first, bias + first, to: target)
+    expand(coded.codes, rows: rows, width: width, (scale + first, bias + first), to: target)
   case .table(let table, _):
-    expandBytes(ByteRows(base: codes), count: rows &* width, table, to: target)
+    expandBytes(ByteRows(base: coded.codes), count: rows &* width, table, to: target)
   }
   if let factor = coded.factor {
     for row in 0..<rows {
@@ -42,29 +41,31 @@ private var fetchDistance: Int {
   @inline(__always) get { 1024 }
 }
 
+private typealias LinearValues = (scale: UnsafePointer<Float>, bias: UnsafePointer<Float>)
+
 /// Writes `scale[column] · code + bias[column]` for each row of `width` codes.
 @inline(__always)
 private func expand(
-  _ codes: UnsafePointer<UInt8>, rows: Int, width: Int, _ scale: UnsafePointer<Float>,
-  _ bias: UnsafePointer<Float>, to target: UnsafeMutablePointer<Float>
+  _ codes: UnsafePointer<UInt8>, rows: Int, width: Int, _ values: LinearValues,
+  to target: UnsafeMutablePointer<Float>
 ) {
   if width == lanes {
-    expand(Count<1>(), codes, rows: rows, scale, bias, to: target)
+    expand(Count<1>(), codes, rows: rows, values, to: target)
   } else {
-    expand(Count<2>(), codes, rows: rows, scale, bias, to: target)
+    expand(Count<2>(), codes, rows: rows, values, to: target)
   }
 }
 
 @inline(__always)
 private func expand<let columns: Int>(
-  _: Count<columns>, _ codes: UnsafePointer<UInt8>, rows: Int, _ scale: UnsafePointer<Float>,
-  _ bias: UnsafePointer<Float>, to target: UnsafeMutablePointer<Float>
+  _: Count<columns>, _ codes: UnsafePointer<UInt8>, rows: Int, _ values: LinearValues,
+  to target: UnsafeMutablePointer<Float>
 ) {
   var scales = InlineArray<columns, Vector>(repeating: .zero)
   var biases = InlineArray<columns, Vector>(repeating: .zero)
   for c in 0..<columns {
-    scales[c] = load(scale + c &* lanes)
-    biases[c] = load(bias + c &* lanes)
+    scales[c] = load(values.scale + c &* lanes)
+    biases[c] = load(values.bias + c &* lanes)
   }
   var position = 0
   while position < rows &* columns &* lanes {

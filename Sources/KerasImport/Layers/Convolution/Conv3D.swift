@@ -32,9 +32,11 @@ struct Conv3D: KerasLayer {
     let axes = settings.axes
     let input = try axes.input(call, &network)
     let lengths = try call.known(axes.lengths(input), of: input)
-    axes.noteNarrowWindows(
-      lengths, extents: zip(settings.kernelSize, settings.dilation).map { ($0 - 1) * $1 + 1 },
-      strides: settings.strides, settings.border, call, &network)
+    if settings.border == .same {
+      axes.noteNarrowWindows(
+        lengths, extents: zip(settings.kernelSize, settings.dilation).map { ($0 - 1) * $1 + 1 },
+        strides: settings.strides, call, &network)
+    }
     guard let channels = input.size(of: .channel), channels % groups == 0 else {
       throw call.error(
         "the channels of its input \(input.shapeText) are not divisible by \(groups) groups")

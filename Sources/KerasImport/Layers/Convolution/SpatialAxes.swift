@@ -42,13 +42,13 @@ struct SpatialAxes: Sendable {
   /// Adds a note if TensorFlow's results depend on the device: its loops for volumes on a CPU take
   /// negative padding where every other implementation takes none.
   func noteNarrowWindows(
-    _ lengths: [Int?], extents: [Int], strides: [Int], _ border: LayerConfiguration.Border,
-    _ call: LayerCall, _ network: inout KerasWriter
+    _ lengths: [Int?], extents: [Int], strides: [Int], _ call: LayerCall,
+    _ network: inout KerasWriter
   ) {
     let isNarrow = zip(lengths, zip(extents, strides)).contains { length, window in
       length.map { ($0 - 1) / window.1 * window.1 + window.0 - $0 <= -2 } ?? false
     }
-    guard count == 3, border == .same, isNarrow else { return }
+    guard count == 3, isNarrow else { return }
     network.notes.append(
       "layer '\(call.name)' (\(call.className)): its windows are narrower than their distance; "
         + "they start at the first element, as on a GPU or with XLA. Without XLA, TensorFlow on a CPU "

@@ -42,8 +42,10 @@ struct PoolingLayer: KerasLayer {
   func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
     let input = try axes.input(call, &network)
     if axes.count == 3 { _ = try call.known(axes.lengths(input), of: input) }
-    axes.noteNarrowWindows(
-      axes.lengths(input), extents: size, strides: strides, border, call, &network)
+    if border == .same {
+      axes.noteNarrowWindows(
+        axes.lengths(input), extents: size, strides: strides, call, &network)
+    }
     let lengths = axes.lengths(input).enumerated().map { axis, length in
       border.length(length, extent: size[axis], stride: strides[axis])
     }
