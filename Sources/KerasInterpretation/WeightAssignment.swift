@@ -3,8 +3,9 @@ import Interpretation
 import KerasFormat
 import TensorCore
 
-/// Assigns stored arrays to layers: by name if the model has every name, otherwise in order. A
-/// nested model's arrays are in Keras's order: trainable ones first.
+/// Assigns stored arrays to layers: in order, as Keras does, or by name if the model has every name
+/// but other layers are known to have weights. A nested model's arrays are in Keras's order:
+/// trainable ones first.
 enum WeightAssignment {
   static func assigned(
     _ stored: any LayerWeights, to model: KerasModel, file: String
@@ -24,7 +25,9 @@ enum WeightAssignment {
     let owners = layers.filter { $0.nested != nil || ParameterCount($0).total > 0 }
     let filled = groups.filter { !$0.arrays.isEmpty }
     let names = Set(layers.map(\.name))
-    let isByName = filled.allSatisfy { names.contains($0.name) }
+    let isByName =
+      Set(owners.map(\.name)) != Set(filled.map(\.name))
+      && filled.allSatisfy { names.contains($0.name) }
     try require(
       isByName || owners.count == filled.count || groups.isEmpty, .mismatch,
       "\(owners.count) layers have weights, the file has \(filled.count)", file: file)

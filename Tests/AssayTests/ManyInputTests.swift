@@ -132,9 +132,11 @@ import Testing
       let diff = try Command.run("diff", model, small, picture, "--json")
       let comparison = try #require(try json(diff.output)["runs"]?.array?.first?["comparison"])
       let output = try #require(comparison["outputs"]?.array?.first)
+      // `diff` keeps all blobs, so the average of the last convolution is a step of its own, and sums in
+      // another order. One rounding of an output of up to 1 is 6e-8, 7e-4 of errors of 8e-5.
       for name in ["largestAbsoluteError", "meanError", "psnr"] {
         #expect(
-          abs((change[name]?.double ?? 0) / (output[name]?.double ?? .nan) - 1) < 1e-6, "\(name)")
+          abs((change[name]?.double ?? 0) / (output[name]?.double ?? .nan) - 1) < 2e-3, "\(name)")
       }
       let text = try Command.run(
         "compress", model, "-o", small, "--bits", "8", "--inputs", picture)
