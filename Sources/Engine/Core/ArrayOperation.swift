@@ -6,6 +6,8 @@ struct ArrayOperation: NodeOperation {
   var units: Int
   var sumsProducts = false
   var canRunInPlace = false
+  /// The number of adjacent elements whose mean a unit computes, if that is all it does.
+  var averagedLength: Int?
   /// Computes one unit. No two units write to the same position.
   var body: @Sendable (ArrayBuffers, Int) -> Void
 

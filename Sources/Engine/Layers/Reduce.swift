@@ -23,8 +23,10 @@ extension Reduce: EngineLayer {
       input.count / length == output.count, "the output's shape \(output.dimensions) does not fit",
       field: "output")
     let (mode, epsilon) = (mode, Double(effectiveEpsilon))
-    let operation = ArrayOperation(kind: "reduce \(mode)", units: output.count) {
-      buffers, index in
+    let operation = ArrayOperation(
+      kind: "reduce \(mode)", units: output.count,
+      averagedLength: mode == .avg && step == 1 ? length : nil
+    ) { buffers, index in
       let start = buffers.input + index / step * step * length + index % step
       if step == 1 {
         buffers.output[index] = mode.value(start, length, epsilon, buffers.kernels)

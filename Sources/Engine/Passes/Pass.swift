@@ -23,8 +23,9 @@ package enum Passes {
   /// Passes that are repeated in this order until none of them changes anything.
   static let repeated: [any Pass.Type] = [
     IdentityElimination.self, ConstantFolding.self, DeadCode.self, PaddingFusion.self,
-    AffineFusion.self, ElementwiseChaining.self, SwishFusion.self, OperandFolding.self,
-    AttentionFusion.self, ResidualFusion.self, CropFusion.self, ActivationFusion.self,
+    AffineFusion.self, FunctionRecognition.self, NormalizationFusion.self,
+    ElementwiseChaining.self, SwishFusion.self, OperandFolding.self, AttentionFusion.self,
+    ResidualFusion.self, CropFusion.self, ActivationFusion.self,
     MethodSelection.self, PoolingFusion.self,
     DeadCode.self,
   ]
