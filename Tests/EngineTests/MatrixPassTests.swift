@@ -151,6 +151,33 @@ import Testing
       shapes, layers, becomes: ["attention" + (maskSizes == nil ? "" : " + mask")])
   }
 
+  /// Keras's causal mask: scores · kept + (kept − 1) · 10⁹, where `kept` is constant. If all keys of
+  /// a query are masked, their weights depend on the factor, which therefore stays.
+  @Test(arguments: [false, true])
+  func attentionWithAConstantMask(_ masksAll: Bool) throws {
+    let (count, rows, keys, size) = (2, 5, 9, 6)
+    let kept = (0..<rows * keys).map { Float($0 % keys <= $0 / keys + (masksAll ? -1 : 0) ? 1 : 0) }
+    func constant(_ values: [Float]) -> LoadConstantND {
+      LoadConstantND(shape: [1, 1, 1, rows, keys], Weights(values))
+    }
+    let layers = [
+      NeuralNetworkLayer("qk", transposedProduct, input: ["in0", "in1"], output: ["scores"]),
+      NeuralNetworkLayer("kept", constant(kept), input: [], output: ["kept"]),
+      NeuralNetworkLayer(
+        "offset", constant(kept.map { $0 * 1e9 - 1e9 }), input: [], output: ["offset"]),
+      NeuralNetworkLayer("factor", Multiply(), input: ["scores", "kept"], output: ["product"]),
+      NeuralNetworkLayer("mask", Add(), input: ["product", "offset"], output: ["m"]),
+      Net.layer("soft", softmax, "m", "weights"),
+      NeuralNetworkLayer("wv", BatchedMatMul(), input: ["weights", "in2"], output: ["out"]),
+    ]
+    let shapes = [rows, keys, keys].map { [count, 1, 1, $0, size] }
+    try expect(
+      shapes, layers,
+      becomes: masksAll
+        ? ["matrix product", "multiply", "add", "softmax", "matrix product"]
+        : ["attention + mask"])
+  }
+
   /// The softmax of version 1 is that of the channels: rows of scores are moved there and back.
   @Test(arguments: [true, false])
   func softmaxOfMovedRows(_ movesBack: Bool) throws {

@@ -214,6 +214,10 @@ import Testing
     var threshold = Unary()
     threshold.type = .threshold
     threshold.alpha = -6
+    var mean = Reduce()
+    (mean.mode, mean.axis) = (.avg, .w)
+    var root = Unary()
+    (root.type, root.epsilon) = (.rsqrt, 0.1)
     var twice = Upsample()
     twice.scalingFactor = [2, 2]
     var pooling = Pooling()
@@ -271,7 +275,16 @@ import Testing
         Net.layer("minus", Activation(.linear(alpha: -1, beta: 0)), "a17", "a18"),
         Net.layer("upper", threshold, "a18", "a19"),
         Net.layer("minus again", Activation(.linear(alpha: -1, beta: 0)), "a19", "a20"),
-        Net.layer("tanh", Activation(.tanh), "a20", "a21"),
+        Net.layer("softplus", Activation(.softplus), "a20", "b0"),
+        Net.layer("bounded", Activation(.tanh), "b0", "b1"),
+        both("mish", Multiply(), ["a20", "b1"], "b2"),
+        Net.layer("mean", mean, "b2", "b3"),
+        Net.layer("negative", Activation(.linear(alpha: -1, beta: 0)), "b3", "b4"),
+        both("centered", Add(), ["b2", "b4"], "b5"),
+        both("squares", Multiply(), ["b5", "b5"], "b6"),
+        Net.layer("variance", mean, "b6", "b7"), Net.layer("root", root, "b7", "b8"),
+        both("normalized", Multiply(), ["b5", "b8"], "b9"),
+        Net.layer("tanh", Activation(.tanh), "b9", "a21"),
         Net.layer("keys", Activation(.linear(alpha: 0.5, beta: 0)), "a21", "a22"),
         both("scores", transposed, ["a21", "a22"], "a23"),
         Net.layer("softmax", softmax, "a23", "a24"),

@@ -138,7 +138,9 @@ extension LayerLowering {
     let shape = try outputShape()
     if inputs.count == 1 { return inputs }
     let operands = try inputs.map { try padded($0, rank: shape.rank) }
-    guard operands.allSatisfy({ graph.shape($0).hasPlanes(repeatedTo: shape) }) else {
+    // Blocks of a single channel would be mostly empty.
+    let isRepeated = shape.channels == 1 && operands.contains { graph.shape($0).area != shape.area }
+    guard !isRepeated, operands.allSatisfy({ graph.shape($0).hasPlanes(repeatedTo: shape) }) else {
       return [try broadcast(function, operands, shape)]
     }
     return [add(CombineOperation(function: function), operands, shape)]
