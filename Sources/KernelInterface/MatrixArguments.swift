@@ -72,10 +72,15 @@ package struct SoftmaxRows: @unchecked Sendable {
   package var rows: Int
   package var count: Int
   /// The pixel stride is 0 or 1.
+  package var factor: InputView?
+  /// The pixel stride is 0 or 1.
   package var mask: InputView?
 
-  package init(scores: OutputView, rows: Int, count: Int, mask: InputView? = nil) {
-    (self.scores, self.rows, self.count, self.mask) = (scores, rows, count, mask)
+  package init(
+    scores: OutputView, rows: Int, count: Int, factor: InputView? = nil, mask: InputView? = nil
+  ) {
+    (self.scores, self.rows, self.count) = (scores, rows, count)
+    (self.factor, self.mask) = (factor, mask)
   }
 }
 

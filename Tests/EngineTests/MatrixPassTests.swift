@@ -151,20 +151,16 @@ import Testing
       shapes, layers, becomes: ["attention" + (maskSizes == nil ? "" : " + mask")])
   }
 
-  /// Keras's causal mask: scores · kept + (kept − 1) · 10⁹, where `kept` is constant. If all keys of
-  /// a query are masked, their weights depend on the factor, which therefore stays.
-  @Test(arguments: [false, true])
-  func attentionWithAConstantMask(_ masksAll: Bool) throws {
+  /// Keras's mask: scores · kept + (kept − 1) · 10⁹. If all keys of a query are masked, their
+  /// weights depend on the factor.
+  @Test(arguments: [[1, 5, 9], [2, 5, 9], [1, 1, 9], [2, 5, 1]])
+  func attentionWithAFactorAndAMask(_ sizes: [Int]) throws {
     let (count, rows, keys, size) = (2, 5, 9, 6)
-    let kept = (0..<rows * keys).map { Float($0 % keys <= $0 / keys + (masksAll ? -1 : 0) ? 1 : 0) }
-    func constant(_ values: [Float]) -> LoadConstantND {
-      LoadConstantND(shape: [1, 1, 1, rows, keys], Weights(values))
-    }
     let layers = [
       NeuralNetworkLayer("qk", transposedProduct, input: ["in0", "in1"], output: ["scores"]),
-      NeuralNetworkLayer("kept", constant(kept), input: [], output: ["kept"]),
-      NeuralNetworkLayer(
-        "offset", constant(kept.map { $0 * 1e9 - 1e9 }), input: [], output: ["offset"]),
+      Net.layer("kept", Unary().with(\.type, .threshold), "in3", "positive"),
+      Net.layer("one", Activation(.sigmoidHard(alpha: 1e9, beta: 0)), "positive", "kept"),
+      Net.layer("offset", Activation(.linear(alpha: 1e9, beta: -1e9)), "kept", "offset"),
       NeuralNetworkLayer("factor", Multiply(), input: ["scores", "kept"], output: ["product"]),
       NeuralNetworkLayer("mask", Add(), input: ["product", "offset"], output: ["m"]),
       Net.layer("soft", softmax, "m", "weights"),
@@ -172,10 +168,8 @@ import Testing
     ]
     let shapes = [rows, keys, keys].map { [count, 1, 1, $0, size] }
     try expect(
-      shapes, layers,
-      becomes: masksAll
-        ? ["matrix product", "multiply", "add", "softmax", "matrix product"]
-        : ["attention + mask"])
+      shapes + [[sizes[0], 1, 1, sizes[1], sizes[2]]], layers,
+      becomes: ["threshold", "hardSigmoid", "linear", "attention + mask"])
   }
 
   /// The softmax of version 1 is that of the channels: rows of scores are moved there and back.

@@ -86,7 +86,7 @@ private func plain(_ function: Reduction, _ values: [Float]) -> Double {
     }
   }
 
-  /// Rows with gaps between them; without a mask, and with one per element, row or column.
+  /// Rows with gaps between them; without factors and masks, and with one per element, row or column.
   @Test(arguments: availableSets) func softmaxOfRows(_ set: InstructionSet) {
     var generator = SplitMix64(seed: 6)
     let rows = 3
@@ -96,19 +96,26 @@ private func plain(_ function: Reduction, _ values: [Float]) -> Double {
         let stride = count + 2
         let x = generator.values((rows - 1) * stride + count, in: -90...90)
         let mask = generator.values(rows * count, in: -30...0)
-        let m = GuardedBuffer(
-          Array(mask.prefix((rows - 1) * maskRow + (count - 1) * maskColumn + 1)), at: .end)
+        let factor = generator.values(rows * count)
+        let operands = [factor, mask].map { values in
+          GuardedBuffer(
+            Array(values.prefix((rows - 1) * maskRow + (count - 1) * maskColumn + 1)), at: .end)
+        }
+        let views = operands.map { operand in
+          strides == nil
+            ? nil : InputView(operand.constant, Strides(pixel: maskColumn, row: maskRow))
+        }
         let buffer = GuardedBuffer(x, at: .end)
         set.kernels.softmaxRows(
           SoftmaxRows(
             scores: OutputView(buffer.pointer, Strides(row: stride)), rows: rows, count: count,
-            mask: strides == nil
-              ? nil : InputView(m.constant, Strides(pixel: maskColumn, row: maskRow))))
+            factor: views[0], mask: views[1]))
         let found = buffer.values
         for row in 0..<rows {
           let sums = (0..<count).map { index in
-            x[row * stride + index]
-              + (strides == nil ? 0 : mask[row * maskRow + index * maskColumn])
+            let position = row * maskRow + index * maskColumn
+            let score = x[row * stride + index]
+            return strides == nil ? score : score * factor[position] + mask[position]
           }
           let largest = sums.max() ?? 0
           for (index, exact) in Self.softmax(sums).enumerated() {

@@ -1,8 +1,9 @@
 import Kernels
 import TensorCore
 
-/// softmax(scale · query · keyᵀ + mask) · value for pairs of matrices from three arrays, a few rows
-/// of scores at a time, which stay in the cache. The mask is the last input.
+/// softmax(factor · scale · query · keyᵀ + mask) · value for pairs of matrices from three arrays, a few rows
+/// of scores at a time, which stay in the cache. The factor
+/// and the mask are the last inputs.
 struct AttentionOperation: NodeOperation {
   /// Rows of keys or values that one input contains. Row r, element c of matrix n is at
   /// `walk.starts(batch)[n] + r · walk.row + c · walk.column`.
@@ -26,15 +27,19 @@ struct AttentionOperation: NodeOperation {
   var query: MatrixWalk
   var output: MatrixWalk
   /// Parts in the order of their rows, such as a cache and new rows. The inputs are the query, the
-  /// parts of the keys, the parts of the values, and the mask.
+  /// parts of the keys, the parts of the values, the factor and the mask.
   var keys: [Part]
   var values: [Part]
+  var factor: MatrixWalk?
   var mask: MatrixWalk?
 
   /// - Parameters:
   ///   - scores: scale · query · keyᵀ.
   ///   - weighted: the normalized scores, row-major, times the values.
-  init(scores: MatrixProductOperation, weighted: MatrixProductOperation, mask: MatrixWalk?) {
+  init(
+    scores: MatrixProductOperation, weighted: MatrixProductOperation, factor: MatrixWalk?,
+    mask: MatrixWalk?
+  ) {
     batch = scores.batch
     rows = scores.rows
     length = scores.columns
@@ -46,7 +51,7 @@ struct AttentionOperation: NodeOperation {
     output = weighted.output
     keys = [Part(walk: scores.b.transposed, count: length)]
     values = [Part(walk: weighted.b, count: length)]
-    self.mask = mask
+    (self.factor, self.mask) = (factor, mask)
   }
 
   var kind: String { "attention" + (mask == nil ? "" : " + mask") }
@@ -112,13 +117,14 @@ struct AttentionOperation: NodeOperation {
   private struct Starts: Sendable {
     let query, output: [Int]
     let keys, values: [[Int]]
-    let mask: [Int]?
+    let factor, mask: [Int]?
 
     init(_ operation: AttentionOperation) {
       let batch = operation.batch
       query = operation.query.starts(batch)
       keys = operation.keys.map { $0.walk.starts(batch) }
       values = operation.values.map { $0.walk.starts(batch) }
+      factor = operation.factor?.starts(batch)
       mask = operation.mask?.starts(batch)
       output = operation.output.starts(batch)
     }
@@ -129,7 +135,7 @@ struct AttentionOperation: NodeOperation {
     var query: UnsafePointer<Float>
     /// One per part.
     var keys, values: [UnsafePointer<Float>]
-    var mask: UnsafePointer<Float>?
+    var factor, mask: UnsafePointer<Float>?
     var output: UnsafeMutablePointer<Float>
 
     init(
@@ -140,7 +146,9 @@ struct AttentionOperation: NodeOperation {
       keys = zip(sources[1...], starts.keys).map { $0 + $1[matrix] }
       let rest = sources[(1 + keys.count)...]
       values = zip(rest, starts.values).map { $0 + $1[matrix] }
-      mask = starts.mask.map { sources[sources.count - 1] + $0[matrix] }
+      let last = sources.count - 1
+      factor = starts.factor.map { sources[starts.mask == nil ? last : last - 1] + $0[matrix] }
+      mask = starts.mask.map { sources[last] + $0[matrix] }
       output = target + starts.output[matrix]
     }
   }
@@ -171,16 +179,20 @@ struct AttentionOperation: NodeOperation {
       strip: first + sizes.band * width)
   }
 
-  /// Adds the mask to some rows of scores and applies the softmax to each.
+  /// Applies factor, mask and softmax to some rows of scores.
   private func normalize(
     _ scores: UnsafeMutablePointer<Float>, stride: Int, _ rows: Range<Int>, _ operands: Operands,
     _ kernels: any KernelTable.Type
   ) {
-    let strides = Strides(pixel: mask?.column ?? 0, row: mask?.row ?? 0)
+    func view(_ operand: UnsafePointer<Float>?, _ walk: MatrixWalk?) -> InputView? {
+      guard let operand, let walk else { return nil }
+      return InputView(
+        operand + rows.lowerBound * walk.row, Strides(pixel: walk.column, row: walk.row))
+    }
     kernels.softmaxRows(
       SoftmaxRows(
         scores: OutputView(scores, Strides(row: stride)), rows: rows.count, count: length,
-        mask: operands.mask.map { InputView($0 + rows.lowerBound * strides.row, strides) }))
+        factor: view(operands.factor, factor), mask: view(operands.mask, mask)))
   }
 
   /// Computes a row from keys and values with adjacent elements.

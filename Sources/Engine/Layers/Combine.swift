@@ -139,7 +139,7 @@ extension LayerLowering {
     if inputs.count == 1 { return inputs }
     let operands = try inputs.map { try padded($0, rank: shape.rank) }
     // Blocks of a single channel would be mostly empty.
-    let isRepeated = shape.channels == 1 && operands.contains { graph.shape($0).area != shape.area }
+    let isRepeated = shape.channels == 1 && operands.contains { graph.shape($0) != shape }
     guard !isRepeated, operands.allSatisfy({ graph.shape($0).hasPlanes(repeatedTo: shape) }) else {
       return [try broadcast(function, operands, shape)]
     }

@@ -1,7 +1,7 @@
 import Kernels
 import TensorCore
 
-/// Computes softmax(scale · query · keyᵀ + mask) · value in one step.
+/// Computes softmax(factor · scale · query · keyᵀ + mask) · value in one step.
 enum AttentionFusion: Pass {
   static let name = "attention-fusion"
 
@@ -20,7 +20,8 @@ enum AttentionFusion: Pass {
         let rows = softmax.operation as? RowSoftmaxOperation, rows.length == weighted.depth
       else { continue }
       var value = softmax.inputs[0]
-      let mask = chain.mask(&value, weighted)
+      let mask = chain.operand(of: .add, &value, weighted)
+      let factor = chain.operand(of: .multiply, &value, weighted)
       guard let product = chain.producer(of: value),
         let scores = (product.operation as? MatrixProductOperation)?.withoutUnitAxes,
         scores.batch == weighted.batch, scores.rows == weighted.rows,
@@ -28,8 +29,10 @@ enum AttentionFusion: Pass {
         scores.output
           == MatrixWalk(rowMajor: scores.batch, rows: scores.rows, columns: scores.columns)
       else { continue }
-      node.operation = AttentionOperation(scores: scores, weighted: weighted, mask: mask?.walk)
-      node.inputs = product.inputs + [node.inputs[1]] + (mask.map { [$0.value] } ?? [])
+      node.operation = AttentionOperation(
+        scores: scores, weighted: weighted, factor: factor?.walk, mask: mask?.walk)
+      node.inputs =
+        product.inputs + [node.inputs[1]] + [factor, mask].compactMap { $0?.value }
       node.multiplyAdds += product.multiplyAdds
       graph.nodes[index] = node
       removed.formUnion(chain.nodes)
@@ -58,58 +61,41 @@ private struct NodeChain {
     return node.operation is ViewOperation ? producer(of: node.inputs[0]) : node
   }
 
-  /// The mask, if `value` is a sum with it; `value` becomes the scores without it.
-  mutating func mask(
-    _ value: inout Graph.ValueID, _ weighted: MatrixProductOperation
-  ) -> (value: Graph.ValueID, walk: MatrixWalk)? {
+  /// An operand of the scores.
+  struct Operand {
+    var value: Graph.ValueID
+    var walk: MatrixWalk
+  }
+
+  /// The mask, if `value` is a sum with it, or the factor, if it is a product; `value` becomes the
+  /// scores without it.
+  mutating func operand(
+    of function: CombiningFunction, _ value: inout Graph.ValueID, _ weighted: MatrixProductOperation
+  ) -> Operand? {
     var chain = self
-    guard let sum = chain.producer(of: value), let operands = sum.operands(of: .add) else {
+    guard let node = chain.producer(of: value), let pairs = node.operands(of: function) else {
       return nil
     }
-    let shape = graph.shape(sum.outputs[0]).dimensions
+    let shape = graph.shape(node.outputs[0]).dimensions
     guard shape.suffix(2) == [weighted.rows, weighted.depth],
       shape.dropLast(2).filter({ $0 != 1 }) == weighted.batch
     else { return nil }
-    for (scores, mask) in operands {
+    for (scores, other) in pairs {
       // Views add axes of length 1 in front.
-      let sizes = graph.shape(mask).dimensions
+      let sizes = graph.shape(other).dimensions
+      var before = chain
       guard sizes.count <= shape.count,
-        zip(sizes.reversed(), shape.reversed()).allSatisfy({ $0 == 1 || $0 == $1 })
+        zip(sizes.reversed(), shape.reversed()).allSatisfy({ $0 == 1 || $0 == $1 }),
+        let source = before.producer(of: scores),
+        source.operation is MatrixProductOperation
+          || function == .add && source.operands(of: .multiply) != nil
       else { continue }
-      var trial = chain
-      let before = trial.withoutFactor(scores, mask: mask, length: weighted.depth)
-      var product = trial
-      guard product.producer(of: before)?.operation is MatrixProductOperation else { continue }
       var walk = MatrixWalk(broadcasting: sizes, to: shape)
       walk.batch = zip(walk.batch, shape).filter { $1 != 1 }.map(\.0)
-      (self, value) = (trial, before)
-      return (mask, walk)
+      (self, value) = (chain, scores)
+      return Operand(value: other, walk: walk)
     }
     return nil
-  }
-
-  /// Skips a factor of the scores that is 0 where a constant mask excludes a key and 1 elsewhere.
-  private mutating func withoutFactor(
-    _ value: Graph.ValueID, mask: Graph.ValueID, length: Int
-  ) -> Graph.ValueID {
-    var chain = self
-    guard let offsets = graph.values[mask].constant?.elements(graph.shape(mask)),
-      let operands = chain.producer(of: value)?.operands(of: .multiply)
-    else { return value }
-    for (scores, factor) in operands {
-      guard graph.shape(factor) == graph.shape(mask),
-        graph.shape(factor).dimensions.last == length,
-        let factors = graph.values[factor].constant?.elements(graph.shape(factor)),
-        // Scores below 10⁸ do not change the result, because each query keeps a key.
-        zip(factors, offsets).allSatisfy({ $0 == 1 ? $1 == 0 : $0 == 0 && $1 <= -1e9 }),
-        stride(from: 0, to: factors.count, by: length).allSatisfy({
-          factors[$0..<$0 + length].contains(1)
-        })
-      else { continue }
-      self = chain
-      return scores
-    }
-    return value
   }
 }
 

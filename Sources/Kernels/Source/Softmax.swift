@@ -37,9 +37,8 @@ extension Table {
   package static func softmaxRows(_ a: SoftmaxRows) {
     for row in 0..<a.rows {
       let scores = a.scores.base + row &* a.scores.strides.row
-      if let mask = a.mask {
-        a.add(mask.base + row &* mask.strides.row, step: mask.strides.pixel, to: scores)
-      }
+      if let factor = a.factor { a.apply(factor, row, to: scores, isSum: false) }
+      if let mask = a.mask { a.apply(mask, row, to: scores, isSum: true) }
       a.normalize(scores)
     }
   }
@@ -47,24 +46,22 @@ extension Table {
 
 extension SoftmaxRows {
   @inline(__always)
-  fileprivate func add(
-    _ mask: UnsafePointer<Float>, step: Int, to scores: UnsafeMutablePointer<Float>
+  fileprivate func apply(
+    _ view: InputView, _ row: Int, to scores: UnsafeMutablePointer<Float>, isSum: Bool
   ) {
+    let operand = view.base + row &* view.strides.row
+    let step = view.strides.pixel
+    let first = splat(operand[0])
     var i = 0
-    if step == 0 {
-      let addend = splat(mask[0])
-      while i &+ lanes <= count {
-        store(load(scores + i) + addend, scores + i)
-        i &+= lanes
-      }
-    } else {
-      while i &+ lanes <= count {
-        store(load(scores + i) + load(mask + i), scores + i)
-        i &+= lanes
-      }
+    while i &+ lanes <= count {
+      let other = step == 0 ? first : load(operand + i)
+      let score = load(scores + i)
+      store(isSum ? score + other : score * other, scores + i)
+      i &+= lanes
     }
     while i < count {
-      scores[i] += mask[i &* step]
+      let other = operand[i &* step]
+      scores[i] = isSum ? scores[i] + other : scores[i] * other
       i &+= 1
     }
   }
