@@ -271,14 +271,14 @@ let package = Package(
       name: "AssayCommand",
       dependencies: [
         "Assay", "CSystem", .product(name: "ArgumentParser", package: "swift-argument-parser"),
-      ], swiftSettings: small,
+      ], exclude: ["NoUnwindTables.ld"], swiftSettings: small,
       linkerSettings: isRoot
         ? [
-          // Errors are results, and backtraces follow frame pointers: nothing searches unwind tables.
           .unsafeFlags(
             [
               "-use-ld=lld", "-Xlinker", "-O2", "-Xlinker", "--icf=all", "-Xlinker",
-              "--no-eh-frame-hdr",
+              "--no-eh-frame-hdr", "-Xlinker", "-T", "-Xlinker",
+              Context.packageDirectory + "/Sources/AssayCommand/NoUnwindTables.ld",
             ],
             .when(platforms: [.linux], configuration: .release)),
           // In a debug build, ArgumentParser checks the declared options several times at each start, in
