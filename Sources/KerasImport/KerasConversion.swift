@@ -241,6 +241,10 @@ package struct KerasConversion: SourceConversion {
         let outputs = try call.outputs(
           of: layer, node.layer.configuration(node.name, source.version), into: &network)
         tensors[index] = type(of: layer).maskPolicy.applied(to: outputs, of: inputs, source.version)
+        if node.layer.className == "MultiHeadAttention", source.version.isAtLeast(3, 8) {
+          // keras/src/layers/attention/multi_head_attention.py: `set_keras_mask(query, None)`
+          for input in node.inputs { tensors[input.node]?[input.tensor].mask = nil }
+        }
       case .python(let python):
         try call.requireNoLeadingAxes()
         network.visit(node.name, node.layer.className + (text.map { ", \($0)" } ?? ""))

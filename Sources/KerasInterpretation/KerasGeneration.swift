@@ -13,6 +13,10 @@ struct KerasGeneration: Sendable {
   let zeroesMaskedSteps: Bool
   /// Whether TimeDistributed passes masks to its layer.
   let masksSteps: Bool
+  /// Whether products, maxima and minima apply masks, since Keras 3.4.
+  let combinesMasked: Bool
+  /// Whether MultiHeadAttention removes the masks of its inputs for the calls after it, since 3.8.
+  let attentionRemovesMasks: Bool
 
   init(version: String?, backend: String?, _ configuration: JSONValue) {
     let numbers = (version ?? "").split { $0 == "." || $0 == "-" }.map { Int($0) ?? 0 }
@@ -29,6 +33,8 @@ struct KerasGeneration: Sendable {
     isTensorFlow =
       version?.hasSuffix("-tf") == true || major > 2 || major == 2 && minor >= 4 || isUnknown
     masksSteps = isTensorFlow || major == 2 && (numbers.isEmpty || minor >= 2)
+    attentionRemovesMasks = major > 3 || major == 3 && (numbers.count < 2 || minor >= 8)
+    combinesMasked = major > 3 || major == 3 && (numbers.count < 2 || minor >= 4)
     zeroesMaskedSteps = isTensorFlow && (major > 2 || minor >= 3 || isUnknown)
     hasHalfPixelCenters = major > 2 || major == 2 && numbers.count > 1 && numbers[1] >= 3
   }

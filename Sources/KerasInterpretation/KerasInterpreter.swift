@@ -183,6 +183,11 @@ package struct KerasInterpreter: SourceInterpreter {
           }
         }
         results[call] = outputs
+        if layer.className == "MultiHeadAttention", generation.attentionRemovesMasks {
+          for source in sources {
+            results[Call(layer: source.layer, call: source.call)]?[source.tensor].mask = nil
+          }
+        }
         release(sources)
       }
       guard waiting.count < pending.count else {

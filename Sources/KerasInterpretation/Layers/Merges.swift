@@ -65,7 +65,7 @@ enum Merges {
       case "Minimum": { min($0, $1) }
       default: { $0 + $1 }
       }
-    if run.generation.major >= 3, ["Multiply", "Maximum", "Minimum"].contains(run.className),
+    if run.generation.combinesMasked, ["Multiply", "Maximum", "Minimum"].contains(run.className),
       run.inputs.contains(where: { $0.mask != nil })
     {
       return try masked(run, function)

@@ -83,7 +83,8 @@ enum Normalizations {
     let factor = mean(run.input.map { $0 * $0 }, axes).map { 1 / ($0 + epsilon).squareRoot() }
     let result = try Merges.broadcast(run.input, factor, *)
     let last = Array(run.input.rank - axes.count..<run.input.rank)
-    return try Elements.same(run, scaled(result, run.weight(0), last, *))
+    // Unlike the other layers, it does not support masks.
+    return [KerasValue(array: try scaled(result, run.weight(0), last, *))]
   }
 
   /// Splits the axis into consecutive groups; each is normalized together with all other axes.

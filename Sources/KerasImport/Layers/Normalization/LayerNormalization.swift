@@ -83,7 +83,7 @@ struct LayerNormalization: KerasLayer {
     "LayerNormalization", "RMSNormalization",
     becomes: "means, a reciprocal square root and a scale",
     options: "`axis`, up to three; `rms_scaling`; RMSNormalization", refused: "four axes of five")
-  static let maskPolicy = MaskPolicy.passes
+  static let maskPolicy = MaskPolicy.decides
 
   private let axes: [Int]
   private let epsilon: Double
@@ -110,7 +110,18 @@ struct LayerNormalization: KerasLayer {
   func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
     let input = network.standard(try call.input, for: call.name)
     let indices = try Set(axes.map { try call.axis($0, of: input) }).sorted()
-    guard indices.count > 3 else { return [try normalized(input, indices, call, &network)] }
+    var result = try normalized(input, indices, call, &network)
+    // RMSNormalization does not support masks.
+    result.mask = isRootMeanSquare ? nil : call.inputs[0].mask
+    return [result]
+  }
+
+  private func normalized(
+    _ input: KerasTensor, _ indices: [Int], _ call: LayerCall, _ network: inout KerasWriter
+  ) throws -> KerasTensor {
+    guard indices.count > 3 else {
+      return try normalized(input, indices, weights: nil, call, &network)
+    }
     // Reshapes all elements of an item to a vector.
     let sizes = input.shape.dropFirst().compactMap { $0 }
     guard indices.count == input.rank - 1, sizes.count == indices.count, !input.isShapeAssumed
@@ -119,15 +130,13 @@ struct LayerNormalization: KerasLayer {
       input, to: [try checkedProduct(sizes, limit: Limits.tensorElements)],
       name: call.name + "__vector__", call)
     let result = try normalized(vector, [1], weights: sizes, call, &network)
-    return [
-      try network.reshaped(
-        result, to: sizes, preferred: call.preferredImage, name: call.name + "__volume__", call)
-    ]
+    return try network.reshaped(
+      result, to: sizes, preferred: call.preferredImage, name: call.name + "__volume__", call)
   }
 
   /// - Parameter sizes: the sizes of the weights, if their axes differ from the tensor's.
   private func normalized(
-    _ input: KerasTensor, _ indices: [Int], weights sizes: [Int]? = nil, _ call: LayerCall,
+    _ input: KerasTensor, _ indices: [Int], weights sizes: [Int]?, _ call: LayerCall,
     _ network: inout KerasWriter
   ) throws -> KerasTensor {
     var tensor = input
