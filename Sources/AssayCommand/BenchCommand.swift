@@ -127,6 +127,13 @@ struct BenchCommand: SourceCommand {
         try clock.measure { _ = try other.predict(blobs) }.milliseconds
       }.min()
     }
+    report.arithmetic = compute.precision
+    if compute.precision == .fast {
+      options.precision = .float32
+      options.engine.hooks.onStep = nil
+      let exact = try Predictor(model: document.model, options: options).network(for: blobs)
+      report.largestError = largestError(of: results, against: try exact.predict(blobs))
+    }
     // This reads the whole file, which must not count as memory of the runs.
     if !global.quiet {
       Console.warnOfWeights(document.model, file: document.isSource ? weights ?? model : model)
@@ -158,6 +165,21 @@ struct BenchCommand: SourceCommand {
   private static func shortest(_ a: [StepRecord], _ b: [StepRecord]) -> [StepRecord] {
     if a.count != b.count { return b }
     return zip(a, b).map { $0.seconds < $1.seconds ? $0 : $1 }
+  }
+
+  /// The largest difference of any output, relative to its largest value.
+  private func largestError(of results: [String: Tensor], against exact: [String: Tensor]) -> Float
+  {
+    var largest: Float = 0
+    for (name, tensor) in exact {
+      let most = tensor.elements.reduce(0) { max($0, abs($1)) }
+      for (value, expected) in zip(results[name]?.elements ?? [], tensor.elements)
+      where value != expected && !(value.isNaN && expected.isNaN) {
+        let error = abs(value - expected) / most
+        if error > largest || error.isNaN { largest = error }
+      }
+    }
+    return largest
   }
 
   private func blobs(_ predictor: Predictor, _ document: Model) throws -> [String: Tensor] {

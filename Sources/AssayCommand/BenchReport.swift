@@ -15,6 +15,9 @@ struct BenchReport {
   /// The shortest time with subnormals flushed to zero, in milliseconds; nil without subnormals.
   var flushed: Double?
   var warmup = 0
+  var arithmetic = ComputePrecision.float32
+  /// The largest difference from single precision, relative to the largest value of the output.
+  var largestError: Float?
   /// The peak operations per second of one thread and of all threads.
   private(set) var peak: (one: Double, all: Double)?
   private var comparison: TimingComparison?
@@ -41,6 +44,8 @@ struct BenchReport {
   /// Operations per second in the shortest run; a multiply-add counts as two.
   private var speed: Double { 2 * Double(multiplyAdds) / (timings.minimum * 1e-3) }
 
+  private var integerSteps: Int { network.steps.count { $0.usesIntegers } }
+
   // MARK: JSON
 
   static func firstLine(load: Duration, first: Duration) -> JSONText {
@@ -63,7 +68,9 @@ struct BenchReport {
       "gflops": (speed / 1e9).json(decimals: 2), "threads": network.threadCount,
       "instruction_set": network.instructionSet.rawValue, "peak_memory_bytes": peakMemory,
       "packed_weight_bytes": network.packedWeightBytes, "arena_bytes": network.arenaBytes,
-      "random_weights": hasRandomWeights,
+      "random_weights": hasRandomWeights, "arithmetic": arithmetic.rawValue,
+      "integer_steps": largestError.map { _ in integerSteps.json }.ifPresent,
+      "largest_error": largestError.map { Double($0).json }.ifPresent,
       "inputs": JSONText.members(inputShapes.map { ($0.name, $0.shape.json) }),
       "flushed_ms": flushed.map { $0.json(decimals: 4) }.ifPresent,
       "file_page_bytes": filePages.ifPresent,
@@ -96,6 +103,14 @@ struct BenchReport {
     ]
     let threads = counted(network.threadCount, "thread")
     rows.append(("machine", "\(network.instructionSet.rawValue), \(threads)\(peakText)"))
+    if let largestError {
+      rows.append(
+        (
+          "fast",
+          "integers in \(counted(integerSteps, "step")), largest error "
+            + "\(numberText(Double(largestError), digits: 3)) of the largest output in float32"
+        ))
+    }
     rows.append(("memory", memoryText))
     if let flushed, flushed < 0.9 * timings.minimum {
       rows.append(

@@ -1,5 +1,5 @@
 extension DiffCommand {
-  var isHalf: Bool { compute.precision != .float32 }
+  var isHalf: Bool { compute.precision.isHalf }
 
   func halfPrecisionStudy(
     of document: Model, _ inputs: [String], _ compile: CompileOptions

@@ -33,6 +33,12 @@ bool processor_has_amx(void) {
 #endif
 }
 
+bool processor_has_vnni(bool is_avx512) {
+  unsigned a, b, c, d;
+  if (is_avx512) return __get_cpuid_count(7, 0, &a, &b, &c, &d) && (c >> 11 & 1);
+  return __get_cpuid_count(7, 1, &a, &b, &c, &d) && (a >> 4 & 1);
+}
+
 bool processor_met_subnormals(void) {
   unsigned state = _mm_getcsr();
   // The flags for subnormal operands and for underflow.
@@ -50,6 +56,7 @@ void processor_flush_subnormals(void) {
 bool processor_has_avx2(void) { return false; }
 bool processor_has_avx512(void) { return false; }
 bool processor_has_amx(void) { return false; }
+bool processor_has_vnni(bool is_avx512) { return false; }
 bool processor_met_subnormals(void) { return false; }
 void processor_flush_subnormals(void) {}
 

@@ -199,6 +199,29 @@ VECTOR_OPERATION vector_int vector_from_bytes(vector_bytes x) {
   return __builtin_convertvector(x, vector_int);
 }
 
+/// Stores the lowest byte of each lane.
+static inline __attribute__((always_inline, unused)) void vector_store_bytes(
+    vector_int x, void *target) {
+  typedef vector_bytes unaligned __attribute__((aligned(1)));
+  *(unaligned *)target = __builtin_convertvector(x, vector_bytes);
+}
+
+/// Adds to each lane the sum of four products: unsigned bytes of `a` by signed bytes of `b`. AVX2 and
+/// AVX-512 need VNNI, whose instruction has no name here, because the rest of the module must not
+/// contain it.
+VECTOR_OPERATION vector_int vector_add_byte_products(vector_int sum, vector_int a, vector_int b) {
+#if defined(__AVX512F__)
+  __asm__("vpdpbusd %2, %1, %0" : "+v"(sum) : "v"(a), "v"(b));
+  return sum;
+#elif defined(__AVX2__)
+  __asm__("%{vex%} vpdpbusd %2, %1, %0" : "+x"(sum) : "x"(a), "x"(b));
+  return sum;
+#else
+  return sum + (a & 255) * (b << 24 >> 24) + (a >> 8 & 255) * (b << 16 >> 24)
+         + (a >> 16 & 255) * (b << 8 >> 24) + (a >> 24 & 255) * (b >> 24);
+#endif
+}
+
 typedef short vector_shorts __attribute__((ext_vector_type(VECTOR_LANES)));
 typedef vector_shorts unaligned_shorts __attribute__((aligned(1)));
 typedef vector_bytes unaligned_bytes __attribute__((aligned(1)));

@@ -23,6 +23,9 @@ public struct CompileOptions: Sendable {
   package var tiles: Tiles?
   /// Algorithm for convolutions; nil means the one set in the environment, or else the fastest.
   package var convolution: ConvolutionAlgorithm?
+  /// Whether convolutions whose weights have linear codes multiply integers. Their inputs are rounded
+  /// to 8 bits.
+  package var usesIntegers = false
   /// The first outputs of the layers that keep their sums in half precision; see `HalfSumLayer`.
   package var halfSums: Set<String> = []
   /// Names of passes to skip, for example to find a faulty one.
@@ -105,6 +108,8 @@ package struct StepDescription: Sendable, Equatable {
   package var multiplyAdds = 0
   /// Bytes of packed weights.
   package var weightBytes = 0
+  /// Whether the step rounds its input and multiplies integers.
+  package var usesIntegers = false
 }
 
 /// A call of a custom layer, described with the argument names of Core ML's custom layer protocol.

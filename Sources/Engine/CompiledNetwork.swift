@@ -51,7 +51,15 @@ package final class CompiledNetwork: Sendable {
     instructionSet = compilation.instructionSet
     arenaBytes = first.executor?.arenaBytes ?? 0
     packedWeightBytes = steps.reduce(0) { $0 + $1.weightBytes }
+    if options.usesIntegers, isFixed, !steps.contains(where: \.usesIntegers) {
+      throw Self.lacksCodes
+    }
   }
+
+  /// The error of a model without anything to compute with integers.
+  package static let lacksCodes = ModelError(
+    .unsupported, "fast arithmetic needs convolutions whose weights have linear 8-bit codes",
+    hint: "compress the model first: `assay compress --bits 8 --mode linear`")
 
   /// The nodes of the graph after the first run of `pass`, or after `Passes.lowering`.
   ///
@@ -178,7 +186,12 @@ private struct Compilation {
     let context = PassContext(
       pool: pool, kernels: instructionSet.kernels,
       tiles: options.tiles ?? instructionSet.tiles,
-      convolution: try options.convolution ?? ConvolutionAlgorithm.selected())
+      convolution: try options.convolution ?? ConvolutionAlgorithm.selected(),
+      usesIntegers: options.usesIntegers)
+    try require(
+      !options.usesIntegers || instructionSet.multipliesBytes, .unsupported,
+      "this processor lacks the instructions of fast arithmetic (VNNI)",
+      hint: "ASSAY_KERNELS=baseline computes the same sums slowly")
     try builder.addInputs(&interface)
     try builder.addResults(&interface)
     let program = try NetworkProgram(

@@ -29,6 +29,58 @@ package struct CodedWeights: @unchecked Sendable {
   }
 }
 
+/// Sums of integers instead of floats. Each word of the input is four signed bytes q, each word of the
+/// weights four unsigned ones c:
+///
+///     sum = scale · (start + Σ q · c) + offset · Σ(taps) total
+///
+/// For inputs s · (q − z) and weights f · c + b, `scale` is s · f, `start` −z · Σ c, `offset` s · b, and
+/// a pixel's total the sum of its q − z. The sums of integers must be below 2³¹.
+package struct ByteSums: @unchecked Sendable {
+  /// One value per output channel, padded to whole blocks; `start` has the bits of an `Int32`.
+  package var start, scale, offset: UnsafePointer<Float>
+  /// The words from the start of a pixel to its total, a float. Runs of a pixel's words, a multiple of
+  /// 4, must not be adjacent.
+  package var totalWord: Int
+
+  package init(
+    start: UnsafePointer<Float>, scale: UnsafePointer<Float>, offset: UnsafePointer<Float>,
+    totalWord: Int
+  ) {
+    (self.start, self.scale, self.offset, self.totalWord) = (start, scale, offset, totalWord)
+  }
+
+  package func from(_ channel: Int) -> ByteSums {
+    ByteSums(
+      start: start + channel, scale: scale + channel, offset: offset + channel,
+      totalWord: totalWord)
+  }
+}
+
+/// Rounds blocked pixels of a row to signed bytes `x · inverse + zero`, ties to even, in words as for
+/// `ByteSums`, with all channels of a pixel adjacent and followed by its total.
+package struct ByteRounding: @unchecked Sendable {
+  /// Distances are from one pixel or block to the next that is rounded.
+  package var input: InputView
+  package var blocks: Int
+  package var width: Int
+  package var inverse: Float
+  package var zero: Int32
+  package var output: UnsafeMutablePointer<Float>
+  /// Words from one pixel to the next.
+  package var pixelWords: Int
+  package var totalWord: Int
+
+  package init(
+    input: InputView, blocks: Int, width: Int, inverse: Float, zero: Int32,
+    output: UnsafeMutablePointer<Float>, pixelWords: Int, totalWord: Int
+  ) {
+    (self.input, self.blocks, self.width) = (input, blocks, width)
+    (self.inverse, self.zero, self.output) = (inverse, zero, output)
+    (self.pixelWords, self.totalWord) = (pixelWords, totalWord)
+  }
+}
+
 /// A convolution, or one group of it, computed tap by tap:
 ///
 ///     out[b][y][x] = activation(bias + residual
@@ -48,6 +100,8 @@ package struct ConvolutionArguments: @unchecked Sendable {
   package var weights: UnsafePointer<Float>
   /// What takes the place of `weights`; not with tiles.
   package var coded: CodedWeights?
+  /// For sums of integers, which have a single input block.
+  package var bytes: ByteSums?
   package var window = Window()
   package var output: OutputView
   /// What to compute, starting at `output`.

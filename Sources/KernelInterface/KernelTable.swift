@@ -27,6 +27,8 @@ package protocol KernelTable: Sendable {
   /// an interleaved one with C channels, both are C, and there is one block. An output whose pixel
   /// stride is larger than `channelBlock` skips pixels, for the phases of a transposed convolution.
   ///
+  /// With `bytes`, sums of integers are exact. AVX2 and AVX-512 need VNNI.
+  ///
   /// With tiles, results whose sum is not finite are computed by multiply-adds, and numbers below
   /// 2⁻¹²⁶, including products of parts, count as zero. Tiles require whole blocks of adjacent
   /// inputs and AVX-512.
@@ -77,6 +79,9 @@ package protocol KernelTable: Sendable {
   ///
   /// - Parameter panelBlocks: number of channel blocks in a full panel: the table's, or 1.
   static func packConvolutionWeights(_ a: PackingArguments, blockChannels: Int, panelBlocks: Int)
+
+  /// Prepares the input of a convolution with `ByteSums`.
+  static func roundToBytes(_ a: ByteRounding)
 
   // MARK: Convolution by Winograd's algorithm
 

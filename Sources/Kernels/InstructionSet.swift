@@ -39,6 +39,15 @@ package enum InstructionSet: String, CaseIterable, Sendable {
     #endif
   }
 
+  /// Whether this processor has the instructions with which the set's kernels compute `ByteSums`.
+  package var multipliesBytes: Bool {
+    switch self {
+    case .baseline: true
+    case .avx2: processor_has_vnni(false)
+    case .avx512, .amx: processor_has_vnni(true)
+    }
+  }
+
   private var table: any KernelTable.Type {
     #if HAS_VECTOR_KERNELS
       switch self {

@@ -13,6 +13,11 @@ public enum ComputePrecision: String, Sendable, CaseIterable {
   /// Like `float16`, with sums of products, means and sums of elements also rounded to half
   /// precision after each addition.
   case float16Sums = "float16-sums"
+  /// Convolutions whose weights have linear codes round their inputs to 8 bits and sum products of
+  /// integers; everything else is in single precision.
+  case fast
+
+  package var isHalf: Bool { self == .float16 || self == .float16Sums }
 }
 
 /// Rounds to the nearest half, ties to even; to infinity from 65520 up.

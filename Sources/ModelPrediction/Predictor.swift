@@ -73,7 +73,7 @@ public final class Predictor: Sendable {
     let model = programNetwork?.model ?? selected
     self.model = model
     var options = options
-    if options.precision != .float32 {
+    if options.precision.isHalf {
       options.engine.customLayers.register(HalfRounding.className) { _ in HalfRounding() }
     }
     self.options = options
@@ -93,6 +93,7 @@ public final class Predictor: Sendable {
     memberOptions.images = images
     if model.usesFeatures { memberOptions.layout = .coreml }
     if case .features(let features)? = model.type {
+      if options.precision == .fast { throw CompiledNetwork.lacksCodes }
       runner = try FeatureModelRunner(features.parameters, model.description ?? ModelDescription())
     } else {
       runner = nil
@@ -275,7 +276,7 @@ public final class Predictor: Sendable {
       shapes: shapes, values: values, keepsStates: options.keepsStates)
     if let failure = network?.failure { throw failure }
     var prepared = Prepared(model: network?.model ?? model, states: network?.states ?? [])
-    guard options.precision != .float32 else { return prepared }
+    guard options.precision.isHalf else { return prepared }
     let single = SinglePrecision(
       whole: network?.wholeBlobs ?? [], blobs: network?.singleBlobs ?? [],
       layers: options.keptInFloat32)
@@ -289,6 +290,7 @@ public final class Predictor: Sendable {
   func engineOptions(for shapes: [String: [Int]], _ prepared: Prepared) -> CompileOptions {
     var engineOptions = options.engine
     engineOptions.halfSums = prepared.halfSums
+    engineOptions.usesIntegers = options.precision == .fast
     engineOptions.inputShapes = shapes
     engineOptions.customLayerInstances = options.engine.customLayerInstances ?? customLayerInstances
     if case .named(var names) = options.keep {

@@ -53,14 +53,14 @@ struct ComputePrecisionArguments: ParsableArguments {
   @Option(
     name: .customLong("arithmetic"),
     help: .advanced(
-      "Simulate half-precision hardware: float16 rounds weights, inputs and the results of layers, float16-sums every partial sum, too; default: float32.",
+      "Simulate half-precision hardware (float16 rounds weights, inputs and the results of layers, float16-sums every partial sum, too), or multiply 8-bit weights as integers (fast); default: float32.",
       "PRECISION"))
   var precision = ComputePrecision.float32
 
   @OptionGroup var kept: KeptInFloat32Arguments
 
   func validate() throws {
-    if precision == .float32, !kept.layers.isEmpty {
+    if !precision.isHalf, !kept.layers.isEmpty {
       throw ValidationError("--keep-float32 needs --arithmetic float16")
     }
   }

@@ -107,6 +107,8 @@ bool processor_has_avx2(void);
 bool processor_has_avx512(void);
 /// Whether they also support AMX with bf16, and this process may use it (Linux).
 bool processor_has_amx(void);
+/// Whether the processor also supports AVX-512 VNNI, or AVX-VNNI beside AVX2.
+bool processor_has_vnni(bool is_avx512);
 
 /// Whether this thread has computed with subnormal numbers since the last call. False on processors
 /// that do not report it; there, they are not slow either.

@@ -7,6 +7,8 @@ enum ConvolutionMethod: Sendable, Equatable {
   case direct
   /// Winograd's algorithm with these tiles.
   case winograd(WinogradForm)
+  /// Rounds inputs to 8 bits and multiplies them by the codes of the weights.
+  case integers
 
   /// Below these sizes, 6 × 6 tiles save too little to justify three times the rounding error of 4
   /// × 4 tiles: in a small map, much of a tile is cut off, and with few channels, the transforms

@@ -38,6 +38,7 @@ struct ConvolutionOperation: NodeOperation {
   /// The method with its schedule. Planes with few channels are convolved directly.
   private enum Work {
     case direct
+    case integers
     case winograd(WinogradSchedule)
   }
 
@@ -47,6 +48,7 @@ struct ConvolutionOperation: NodeOperation {
     let geometry = weights.geometry(convolved(context.outputs[0].layout.shape), context.kernels)
     switch method {
     case .direct, nil: return .direct
+    case .integers: return .integers
     case .winograd(let form):
       return .winograd(
         WinogradSchedule(
@@ -66,6 +68,12 @@ struct ConvolutionOperation: NodeOperation {
         weightBytes: expands
           ? WinogradCodes.byteCount(schedule, inputs: weights.inputs)
           : WinogradSchedule.weightFloats(geometry, form) * 4)
+    case .integers:
+      return StepNote(
+        kernel: "integers \(window.kernel[0])×\(window.kernel[1])"
+          + (weights.values.compressed.map { ", \($0.label)" } ?? "") + fusedLabel,
+        weightBytes: 4 * ByteConvolution.Sizes(weights, window, context).weightWords,
+        usesIntegers: true)
     case .direct:
       let output = context.outputs[0].layout.shape
       return directNote(inputBlock: context.inputs[0].layout.block, output, context)
@@ -149,6 +157,7 @@ struct ConvolutionOperation: NodeOperation {
         * expandedFloats(
           inputBlock: context.inputs[0].layout.block, context.outputs[0].layout.shape, context)
     case .winograd(let schedule): schedule.scratchFloats
+    case .integers: ByteConvolution.Sizes(weights, window, context).scratchFloats
     }
   }
 
@@ -184,10 +193,15 @@ struct ConvolutionOperation: NodeOperation {
       plan.poolsMaximum = poolsMaximum
       return { [plan] run in plan.run(buffers(run), run.pool) }
     case .direct: return try makeDirectStep(context)
+    case .integers:
+      return try makeDirectStep(context, ByteConvolution(weights, window, context))
     }
   }
 
-  private func makeDirectStep(_ context: StepContext) throws -> StepBody {
+  /// - Parameter bytes: for sums of integers.
+  private func makeDirectStep(
+    _ context: StepContext, _ bytes: ByteConvolution? = nil
+  ) throws -> StepBody {
     let input = context.inputs[0]
     let output = context.outputs[0]
     let residual = hasResidual ? context.inputs[1] : nil
@@ -195,24 +209,29 @@ struct ConvolutionOperation: NodeOperation {
     let path = weights.path(block: context.channelBlock)
     let from = input.layout
     let to = output.layout
-    let plan = try makePlan(
-      inputBlock: from.block, to.shape,
-      tiles: fitsTiles(to.shape, inputBlock: from.block) ? context.tiles : .none, context)
+    let plan =
+      try bytes?.plan
+      ?? makePlan(
+        inputBlock: from.block, to.shape,
+        tiles: fitsTiles(to.shape, inputBlock: from.block) ? context.tiles : .none, context)
+    let isInPlace =
+      window.stride == [1, 1] && window.start == [0, 0] && from.hasContiguousPlanes
     let isFlat =
-      path != .general && window.kernel == [1, 1] && window.stride == [1, 1]
-      && window.start == [0, 0] && from.hasContiguousPlanes
+      path != .general && window.kernel == [1, 1] && (bytes != nil || isInPlace)
       && to.hasContiguousPlanes && (residual?.layout.hasContiguousPlanes ?? true)
       && residual?.layout.shape ?? to.shape == to.shape
     let units = ConvolutionUnits(plan, window, isFlat: isFlat, context)
-    let start = window.origin(in: from)
-    let stride = window.stride
+    let start = bytes == nil ? window.origin(in: from) : 0
+    let strides = bytes?.sizes.strides ?? from.strides
+    let stride = bytes?.sizes.stride ?? window.stride
     let clearsLanes = path == .general && to.hasEmptyLanes
     // The processor prefetches a few planes by itself if they are in the arena.
-    let isEasyToFollow = from.channelBlocks < 8 && !input.isBorrowed
+    let isEasyToFollow = bytes != nil || from.channelBlocks < 8 && !input.isBorrowed
     let scratch = context.scratch
     let expandedFloats = expandedFloats(inputBlock: from.block, to.shape, context)
     return { run in
-      let source = run.pointer(input)
+      bytes?.round(run, run.pointer(scratch))
+      let source = bytes?.words(run.pointer(scratch)) ?? run.pointer(input)
       let target = run.pointer(output)
       let added = residual.map { UnsafePointer(run.pointer($0)) + residualOffset }
       let expanded = run.pointer(scratch)
@@ -221,14 +240,14 @@ struct ConvolutionOperation: NodeOperation {
         let pixelOffset = isFlat ? unit.rows.lowerBound : 0
         var rows = DirectPlan.Rows(
           input: InputView(
-            source + start + unit.image * from.imageStride
-              + rowOffset * stride[0] * from.rowStride + pixelOffset * from.pixelStride,
-            from.strides),
+            source + start + unit.image * strides.image
+              + rowOffset * stride[0] * strides.row + pixelOffset * strides.pixel, strides),
           isInputNear: isEasyToFollow || units.rereadsInput && unit.panels.lowerBound > 0,
           output: OutputView(
             target + to.origin + unit.image * to.imageStride + rowOffset * to.rowStride
               + pixelOffset * to.pixelStride, to.strides), count: isFlat ? 1 : unit.rows.count,
           width: isFlat ? unit.rows.count : to.shape.width)
+        rows.bytes = bytes?.sums(expanded, image: unit.image)
         if let residual, let added {
           let layout = residual.layout
           rows.residual =

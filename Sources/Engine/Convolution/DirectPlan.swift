@@ -70,6 +70,8 @@ struct DirectPlan: Sendable {
     var output: OutputView
     var count: Int
     var width: Int
+    /// For sums of integers, starting with the first output channel.
+    var bytes: ByteSums?
     var residual: UnsafePointer<Float>?
     var residualStrides = Strides()
   }
@@ -93,9 +95,10 @@ struct DirectPlan: Sendable {
   ///   - view: the first group's weights; without bytes to keep codes.
   ///   - window: strides and dilations; the taps are those of the weights.
   ///   - inputBlock: the block of the input's layout.
+  ///   - words: the packed weights for sums of integers.
   init(
     _ weights: ConvolutionWeights, _ view: WeightView, _ window: Window, inputBlock: Int,
-    context: StepContext
+    words: Constant? = nil, context: StepContext
   ) throws {
     path = weights.path(block: context.channelBlock)
     groups = weights.groups
@@ -114,7 +117,9 @@ struct DirectPlan: Sendable {
     groupBlocks = ((path == .direct ? view.outputChannels : channels) + block - 1) / block
     groupInputBlocks = (view.inputChannels + inputBlock - 1) / inputBlock
     packed =
-      if view.bytes.count == 0,
+      if let words {
+        .floats(words)
+      } else if view.bytes.count == 0,
         let codes = try Self.codes(weights, view, floats: floats, inputBlock, context)
       {
         .codes(codes)
@@ -231,6 +236,7 @@ struct DirectPlan: Sendable {
     arguments.window = window
     arguments.output.base += first * rows.output.strides.block
     arguments.epilogue = epilogue
+    arguments.bytes = rows.bytes?.from(first * block)
     arguments.isInputNear = rows.isInputNear
     arguments.tiles = tiles
     return arguments

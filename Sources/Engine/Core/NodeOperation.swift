@@ -75,6 +75,7 @@ protocol NodeOperation: Sendable {
 struct StepNote: Sendable {
   var kernel = ""
   var weightBytes = 0
+  var usesIntegers = false
 }
 
 extension NodeOperation {

@@ -295,6 +295,7 @@ extension Plan {
       let note = node.operation.describe(context)
       if !note.kernel.isEmpty { description.kernel = note.kernel }
       description.weightBytes = note.weightBytes
+      description.usesIntegers = note.usesIntegers
       return description
     }
   }

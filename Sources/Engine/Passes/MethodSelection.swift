@@ -10,9 +10,12 @@ enum MethodSelection: Pass {
     let changed = graph.replaceConvolutions { convolution, node, output in
       guard convolution.method == nil else { return nil }
       var chosen = convolution
-      chosen.method = ConvolutionMethod(
-        convolution.weights, convolution.window, output: output, kernels: context.kernels,
-        context.convolution)
+      let (weights, window) = (convolution.weights, convolution.window)
+      chosen.method =
+        context.usesIntegers && ByteConvolution.fits(weights, window)
+        ? .integers
+        : ConvolutionMethod(
+          weights, window, output: output, kernels: context.kernels, context.convolution)
       return chosen
     }
     if changed, context.convolution == .automatic { boundWeights(&graph, context) }
@@ -70,6 +73,7 @@ extension Graph {
     var changed = false
     for (index, node) in nodes.enumerated() {
       guard let convolution = node.operation as? ConvolutionOperation, !convolution.poolsMaximum,
+        convolution.method != .integers,
         let operation = replacement(convolution, node, shape(node.outputs[0]))
       else { continue }
       nodes[index].operation = operation

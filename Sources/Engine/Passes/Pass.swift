@@ -14,6 +14,7 @@ struct PassContext: Sendable {
   let kernels: any KernelTable.Type
   var tiles = Tiles.none
   let convolution: ConvolutionAlgorithm
+  var usesIntegers = false
 
   var channelBlock: Int { kernels.channelBlock }
 }

@@ -10,6 +10,7 @@ enum SeparableFusion: Pass {
     for index in graph.nodes.indices {
       let node = graph.nodes[index]
       guard let pointwise = node.operation as? ConvolutionOperation, pointwise.isPointwise,
+        pointwise.method != .integers,
         !pointwise.hasResidual || graph.shape(node.inputs[1]) == graph.shape(node.outputs[0]),
         uses[node.inputs[0]] == 1, let producer = producers[node.inputs[0]],
         let depthwise = graph.nodes[producer].operation as? ConvolutionOperation,

@@ -8,7 +8,7 @@ enum UpsampledSelection: Pass {
       guard let enlargement = producer.operation as? PlaneGatherOperation,
         let convolution = node.operation as? ConvolutionOperation,
         enlargement.rows.areDoubled, enlargement.columns.areDoubled, !convolution.hasResidual,
-        !convolution.poolsMaximum
+        !convolution.poolsMaximum, convolution.method != .integers
       else { return nil }
       let (weights, window) = (convolution.weights, convolution.window)
       guard weights.groups == 1, weights.inputs >= 8, weights.outputs >= 8,

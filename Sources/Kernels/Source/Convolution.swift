@@ -25,6 +25,7 @@ extension Table {
       vectorStride: whole ? lanes : a.output.strides.block,
       residualVectorStride: whole ? lanes : a.epilogue.residualStrides.block, accumulates: false)
 
+    if a.bytes != nil { (source.partLength, source.unrolled) = (Int.max, ByteTerms.Unrolled.value) }
     let taps = a.window.taps &* a.blockChannels
     let fetchesRows = a.blockChannels == 1 && a.input.strides.pixel == 1 && !a.isInputNear
     let rowsAtOnce = tilesCrossRows && !fetchesRows ? a.extent.rows : 1
@@ -79,7 +80,7 @@ extension Table {
             pixels, vectors: vectors,
             TileTask(
               input: input + y &* pixels.input.row, source: source, weights: weights,
-              bias: a.epilogue.bias,
+              bias: a.bytes?.start ?? a.epilogue.bias, bytes: a.bytes,
               output: a.output.base + (block &* a.output.strides.block &+ y &* pixels.output.row),
               target: target, residual: rowResidual, channel: block &* channelBlock,
               epilogue: epilogue), ahead: &ahead)

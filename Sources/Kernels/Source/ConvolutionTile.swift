@@ -11,6 +11,33 @@ func zeros<let rows: Int, let columns: Int>() -> Tile<rows, columns> {
   InlineArray { _ in InlineArray(repeating: .zero) }
 }
 
+/// How a tile adds terms, and what it does with their sums.
+protocol TileArithmetic {
+  static func add(_ input: Vector, _ weights: Vector, to sum: Vector) -> Vector
+  static func finish<let rows: Int, let columns: Int>(
+    _ tile: inout Tile<rows, columns>, _ task: TileTask, _ input: TileInputs<rows>)
+}
+
+enum FloatTerms: TileArithmetic {
+  /// Terms per iteration if run lengths are multiples of it: the exit from a short loop would be
+  /// mispredicted.
+  #if KERNELS_AVX512 || KERNELS_AVX2
+    typealias Unrolled = Count<8>
+  #else
+    typealias Unrolled = Count<1>
+  #endif
+
+  @inline(__always)
+  static func add(_ input: Vector, _ weights: Vector, to sum: Vector) -> Vector {
+    multiplyAdd(input, weights, sum)
+  }
+
+  @inline(__always)
+  static func finish<let rows: Int, let columns: Int>(
+    _: inout Tile<rows, columns>, _: TileTask, _: TileInputs<rows>
+  ) {}
+}
+
 /// Terms of a tile's sums: `count` adjacent inputs from the `first` on, and their weights.
 struct TileRun {
   var first: Int
@@ -26,8 +53,9 @@ struct TileRun {
 ///   - run: a multiple of `steps`, the terms that are added between two jumps.
 ///   - ahead: what to prefetch for every `steps` terms; for all of them if `steps` is 1.
 @inline(__always)
-func accumulate<let rows: Int, let columns: Int, let steps: Int>(
-  _ tile: inout Tile<rows, columns>, input: TileInputs<rows>, _ run: TileRun, _: Count<steps>,
+func accumulate<let rows: Int, let columns: Int, let steps: Int, Terms: TileArithmetic>(
+  _: Terms.Type, _ tile: inout Tile<rows, columns>, input: TileInputs<rows>, _ run: TileRun,
+  _: Count<steps>,
   ahead: inout TileAhead
 ) {
   if steps == 1 { ahead.fetchPart() }
@@ -44,7 +72,7 @@ func accumulate<let rows: Int, let columns: Int, let steps: Int>(
       prefetchWeights(w + step &* columns &* lanes, columns: columns)
       for r in 0..<rows {
         let value = splat(terms.value(r, step))
-        for c in 0..<columns { tile[r][c] = multiplyAdd(value, column[c], tile[r][c]) }
+        for c in 0..<columns { tile[r][c] = Terms.add(value, column[c], to: tile[r][c]) }
       }
     }
     k &+= steps
@@ -118,6 +146,8 @@ struct TileInput {
   /// Number of terms in a part of a sum; smallest for Winograd's algorithm, which amplifies
   /// rounding errors.
   var partLength = 32
+  /// Terms added between two parts of weights to prefetch.
+  var unrolled = FloatTerms.Unrolled.value
   /// Whether to prefetch the input of the tile to the right, which is far away in memory.
   var fetchesNext = false
 
@@ -163,7 +193,9 @@ struct TileTask {
   var input: UnsafePointer<Float>
   var source: TileInput
   var weights: UnsafePointer<Float>
+  /// What sums start with.
   var bias: UnsafePointer<Float>?
+  var bytes: ByteSums?
   var output: UnsafeMutablePointer<Float>
   var target: TileOutput
   var residual: UnsafePointer<Float>?
@@ -173,8 +205,9 @@ struct TileTask {
 
 /// Computes one tile: initializes it, sums, applies the epilogue and stores the result.
 @inline(__always)
-func computeTile<let rows: Int, let columns: Int, let steps: Int>(
-  _ count: Count<columns>, _ steps: Count<steps>, _ task: TileTask, _ offsets: TileOffsets<rows>,
+func computeTile<let rows: Int, let columns: Int, let steps: Int, Terms: TileArithmetic>(
+  _ terms: Terms.Type, _ count: Count<columns>, _ steps: Count<steps>, _ task: TileTask,
+  _ offsets: TileOffsets<rows>,
   ahead: TileAhead
 ) {
   let source = task.source
@@ -211,7 +244,7 @@ func computeTile<let rows: Int, let columns: Int, let steps: Int>(
       for r in 0..<rows where r % blocksPerLine == 0 { input.fetchNext(r, run.first) }
     }
     sums.makeRoom(&tile, for: source.run)
-    accumulate(&tile, input: input, run, steps, ahead: &ahead)
+    accumulate(terms, &tile, input: input, run, steps, ahead: &ahead)
     run.weights += source.run &* (columns &* lanes)
     left &-= 1
     runsLeft &-= 1
@@ -226,6 +259,7 @@ func computeTile<let rows: Int, let columns: Int, let steps: Int>(
   }
 
   sums.finish(&tile)
+  terms.finish(&tile, task, input)
 
   if let residual = task.residual {
     for r in 0..<rows {

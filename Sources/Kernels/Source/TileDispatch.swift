@@ -5,14 +5,6 @@ var panelVectors: Int {
   @inline(__always) get { 2 }
 }
 
-/// Number of terms per iteration if run lengths are multiples of it: the exit from a short loop
-/// would be mispredicted.
-#if KERNELS_AVX512 || KERNELS_AVX2
-  private typealias Unrolled = Count<8>
-#else
-  private typealias Unrolled = Count<1>
-#endif
-
 /// Whether `vectors` vectors make a full panel.
 @inline(__always)
 private func fillPanel(_ vectors: Int) -> Bool {
@@ -21,12 +13,12 @@ private func fillPanel(_ vectors: Int) -> Bool {
 
 extension TileInput {
   fileprivate var isUnrolled: Bool {
-    @inline(__always) get { Unrolled.value > 1 && run % Unrolled.value == 0 }
+    @inline(__always) get { unrolled > 1 && run % unrolled == 0 }
   }
 
   /// How often a tile of `vectors` vectors prefetches a part of the weights needed next.
   func fetches(vectors: Int) -> Int {
-    isUnrolled && fillPanel(vectors) ? run / Unrolled.value &* runs : runs
+    isUnrolled && fillPanel(vectors) ? run / unrolled &* runs : runs
   }
 }
 
@@ -42,14 +34,20 @@ func computeTiles(_ pixels: PixelRows, vectors: Int, _ task: TileTask, ahead: in
   var size = large > 0 ? small &+ 1 : small
   series.tiles = large > 0 ? large : tiles
   while true {
-    if fillPanel(vectors) {
-      if task.source.isUnrolled {
-        dispatch(Count<2>(), Unrolled(), pixels: size, task, &series)
+    if task.bytes != nil {
+      if fillPanel(vectors) {
+        dispatch(ByteTerms.self, Count<2>(), ByteTerms.Unrolled(), pixels: size, task, &series)
       } else {
-        dispatch(Count<2>(), Count<1>(), pixels: size, task, &series)
+        dispatch(ByteTerms.self, Count<1>(), Count<1>(), pixels: size, task, &series)
+      }
+    } else if fillPanel(vectors) {
+      if task.source.isUnrolled {
+        dispatch(FloatTerms.self, Count<2>(), FloatTerms.Unrolled(), pixels: size, task, &series)
+      } else {
+        dispatch(FloatTerms.self, Count<2>(), Count<1>(), pixels: size, task, &series)
       }
     } else {
-      dispatch(Count<1>(), Count<1>(), pixels: size, task, &series)
+      dispatch(FloatTerms.self, Count<1>(), Count<1>(), pixels: size, task, &series)
     }
     if size == small { return }
     size = small
@@ -66,43 +64,45 @@ private struct TileSeries {
 
 /// Computes tiles of one size.
 @inline(__always)
-private func dispatch<let columns: Int, let steps: Int>(
-  _ c: Count<columns>, _ s: Count<steps>, pixels: Int, _ task: TileTask, _ series: inout TileSeries
+private func dispatch<let columns: Int, let steps: Int, Terms: TileArithmetic>(
+  _ t: Terms.Type, _ c: Count<columns>, _ s: Count<steps>, pixels: Int, _ task: TileTask,
+  _ series: inout TileSeries
 ) {
   switch pixels {
-  case 1: compute(Count<1>(), c, s, task, &series)
-  case 2: compute(Count<2>(), c, s, task, &series)
-  case 3: compute(Count<3>(), c, s, task, &series)
-  case 4: compute(Count<4>(), c, s, task, &series)
+  case 1: compute(t, Count<1>(), c, s, task, &series)
+  case 2: compute(t, Count<2>(), c, s, task, &series)
+  case 3: compute(t, Count<3>(), c, s, task, &series)
+  case 4: compute(t, Count<4>(), c, s, task, &series)
   #if KERNELS_AVX512 || KERNELS_AVX2 || arch(arm64)
-    case 5: compute(Count<5>(), c, s, task, &series)
-    case 6: compute(Count<6>(), c, s, task, &series)
+    case 5: compute(t, Count<5>(), c, s, task, &series)
+    case 6: compute(t, Count<6>(), c, s, task, &series)
   #endif
   #if KERNELS_AVX512 || arch(arm64)
-    case 7: compute(Count<7>(), c, s, task, &series)
-    case 8: compute(Count<8>(), c, s, task, &series)
-    case 9: compute(Count<9>(), c, s, task, &series)
-    case 10: compute(Count<10>(), c, s, task, &series)
-    case 11: compute(Count<11>(), c, s, task, &series)
-    case 12: compute(Count<12>(), c, s, task, &series)
+    case 7: compute(t, Count<7>(), c, s, task, &series)
+    case 8: compute(t, Count<8>(), c, s, task, &series)
+    case 9: compute(t, Count<9>(), c, s, task, &series)
+    case 10: compute(t, Count<10>(), c, s, task, &series)
+    case 11: compute(t, Count<11>(), c, s, task, &series)
+    case 12: compute(t, Count<12>(), c, s, task, &series)
   #endif
   #if KERNELS_AVX512
-    case 13: compute(Count<13>(), c, s, task, &series)
-    case 14: compute(Count<14>(), c, s, task, &series)
+    case 13: compute(t, Count<13>(), c, s, task, &series)
+    case 14: compute(t, Count<14>(), c, s, task, &series)
   #endif
   default: break
   }
 }
 
 @inline(never)
-private func compute<let rows: Int, let columns: Int, let steps: Int>(
-  _ rows: Count<rows>, _ columns: Count<columns>, _ steps: Count<steps>, _ task: TileTask,
+private func compute<let rows: Int, let columns: Int, let steps: Int, Terms: TileArithmetic>(
+  _ terms: Terms.Type, _ rows: Count<rows>, _ columns: Count<columns>, _ steps: Count<steps>,
+  _ task: TileTask,
   _ series: inout TileSeries
 ) {
   var walk = series.walk
   var ahead = series.ahead
   for _ in 0..<series.tiles {
-    computeTile(columns, steps, task, walk.next(rows), ahead: ahead.part())
+    computeTile(terms, columns, steps, task, walk.next(rows), ahead: ahead.part())
   }
   series.walk = walk
   series.ahead = ahead

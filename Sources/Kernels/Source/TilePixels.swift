@@ -143,6 +143,16 @@ struct TileInputs<let rows: Int> {
     func terms(from k: Int) -> TileTerms<rows> { TileTerms(pixels: pixels, first: k) }
   #endif
 
+  /// Input `k` of pixel `r`.
+  @inline(__always)
+  func value(_ r: Int, _ k: Int) -> Float {
+    #if KERNELS_AVX512
+      first[k &+ r &* step]
+    #else
+      pixels[r][k]
+    #endif
+  }
+
   /// Prefetches input `k` of each pixel's counterpart in the tile to the right.
   @inline(__always)
   func fetchNext(_ r: Int, _ k: Int) {
