@@ -1,5 +1,3 @@
-import Interpretation
-import SizeArithmetic
 import TensorCore
 
 /// The difference between a blob of the model and the interpreter's value.
@@ -20,7 +18,7 @@ package struct LayerDifference: Sendable {
 
   /// Differences up to this value count as zero. Core ML's recurrent layers clip the arguments of
   /// sigmoids to ±50, which turns 0 into 2e-22.
-  static let smallest = 1e-20
+  package static let smallest = 1e-20
 
   /// The largest difference relative to the largest value.
   package var relative: Double {
@@ -31,9 +29,9 @@ package struct LayerDifference: Sendable {
   ///   - mayOverflow: whether values are so large that intermediate results may overflow in
   ///     single precision.
   ///   - isOpen: whether the element at an index may have any value.
-  init(
+  package init(
     _ actual: Tensor, _ expected: DoubleArray, mayOverflow: Bool = false,
-    isOpen: (Int) -> Bool = { _ in false }
+    isOpen: ((Int) -> Bool)? = nil
   ) {
     actualShape = actual.shape
     expectedShape = expected.shape
@@ -45,7 +43,7 @@ package struct LayerDifference: Sendable {
     actual.withUnsafeElements { a in
       for (position, value) in expected.values.enumerated() {
         if value.isFinite { scale = max(scale, abs(value)) }
-        if mayOverflow && !a[position].isFinite || isOpen(position) { continue }
+        if mayOverflow && !a[position].isFinite || isOpen?(position) == true { continue }
         let difference = Self.difference(Double(a[position]), value)
         if difference > largest { (largest, worst) = (difference, position) }
       }
