@@ -202,8 +202,11 @@ let package = Package(
     library("KerasFormat", ["HDF5Reader", "ByteFormats", "SizeArithmetic", "TensorCore"]),
     library(
       "CaffeFormat",
-      ["HDF5Reader", "ByteFormats", "SizeArithmetic", "TensorCore", "CSpec", "CProtobufC"]),
-    library("DarknetFormat", ["ByteFormats", "Files", "SizeArithmetic", "TensorCore"]),
+      ["HDF5Reader", "ByteFormats", "SizeArithmetic", "TensorCore", "CSpec", "CProtobufC"],
+      settings: small + fastDebug),
+    library(
+      "DarknetFormat", ["ByteFormats", "Files", "SizeArithmetic", "TensorCore"],
+      settings: small + fastDebug),
     library(
       "KerasImport",
       [
