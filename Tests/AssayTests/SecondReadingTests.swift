@@ -1,3 +1,4 @@
+import Foundation
 import TestSupport
 import Testing
 
@@ -73,14 +74,18 @@ import Testing
     }
   }
 
-  /// Lambdas that are formulas are read a second time, too.
+  /// Lambdas that are formulas are read a second time, too. The style network gets smaller images.
   @Test(arguments: [("swish.h5", "7 of 7"), ("style.h5", "55 of 55")])
   func lambdas(_ file: String, _ count: String) throws {
     try withTemporaryFolder { folder in
-      let result = try Command.run([
-        "convert", Fixtures("demo").path(file), "-o", folder + "/m.mlmodel", "--lambda", "auto",
-        "--prove",
-      ])
+      var bytes = try Data(Fixtures("demo").bytes(file))
+      if file == "style.h5" {
+        let shape = try #require(bytes.range(of: Data("[null, 320, 320, 3]".utf8)))
+        bytes.replaceSubrange(shape, with: Data("[null,  64,  64, 3]".utf8))
+      }
+      let (source, model) = ("\(folder)/\(file)", "\(folder)/m.mlmodel")
+      try bytes.write(to: URL(filePath: source))
+      let result = try Command.run("convert", source, "-o", model, "--lambda", "auto", "--prove")
       #expect(
         result.output.hasPrefix("\(count) layers agree with a second reading of \(file)\n"),
         "\(result.output)")
