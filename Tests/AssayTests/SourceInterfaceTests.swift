@@ -18,7 +18,11 @@ import Testing
       ],
     ]
 
-  @Test(arguments: conversions, ["mlmodel", "mlpackage"])
+  @Test(
+    arguments: conversions.map { ($0, "mlmodel") }
+      + [conversions[0], conversions[4]].map {
+        ($0, "mlpackage")
+      })
   func aConversionOfKerasAgrees(_ options: [String], _ format: String) throws {
     let image = options.contains("--image-input") ? [] : ["--image-input", "input1"]
     try check([Self.demo.path("swish.h5")], options + image, Self.demo.path("picture.png"), format)

@@ -109,7 +109,7 @@ import Testing
     @Test(.program("script")) func progressOnANarrowTerminal() throws {
       try withTemporaryFolder { folder in
         _ = try onTerminal("$A \(Self.convert)", in: folder)
-        let bench = "$A bench m.mlmodel --runs 60000"
+        let bench = "$A bench m.mlmodel --runs 30000"
         for redirected in ["", " >out.txt", " --json >out.txt"] {
           let text = try onTerminal(bench + redirected, columns: 40, in: folder)
           let shown = text.split(separator: "\r").filter { $0.contains(" runs, ") }
