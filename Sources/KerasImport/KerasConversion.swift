@@ -37,10 +37,8 @@ package struct KerasConversion: SourceConversion {
       maximumVersion: options.maximumVersion ?? SpecificationVersion.newest,
       resetsAfter: options.resetsAfter, onVisit: options.onVisit)
     network.notes = notes
-    if source.version.isTensorFlowKeras, !source.version.isAtLeast(3, 0) {
-      network.numberedFromZero = ["lstm", "gru", "simple_rnn", "rnn", "bidirectional"].filter(
-        Set(graph.nodes.map(\.name)).contains)
-    }
+    network.numberedFromZero = source.version.numberedFromZero.filter(
+      Set(graph.nodes.map(\.name)).contains)
   }
 
   package mutating func run() throws -> ImportedNetwork {
@@ -241,9 +239,8 @@ package struct KerasConversion: SourceConversion {
         let outputs = try call.outputs(
           of: layer, node.layer.configuration(node.name, source.version), into: &network)
         tensors[index] = type(of: layer).maskPolicy.applied(to: outputs, of: inputs, source.version)
-        if node.layer.className == "MultiHeadAttention", source.version.isAtLeast(3, 8) {
-          // keras/src/layers/attention/multi_head_attention.py: `set_keras_mask(query, None)`
-          for input in node.inputs { tensors[input.node]?[input.tensor].mask = nil }
+        for input in node.inputs where source.version.removesMasks(node.layer.className) {
+          tensors[input.node]?[input.tensor].mask = nil
         }
       case .python(let python):
         try call.requireNoLeadingAxes()

@@ -84,6 +84,19 @@ struct KerasVersion: Sendable {
   /// Whether this runs on TensorFlow 2, which resizes bilinearly with half-pixel centers.
   var isTensorFlow2: Bool { isTensorFlowKeras && isAtLeast(2, 3) || isAtLeast(2, 4) }
 
+  /// Names that the first recurrent layer of a class has without a number.
+  var numberedFromZero: [String] {
+    isTensorFlowKeras && !isAtLeast(3, 0)
+      ? ["lstm", "gru", "simple_rnn", "rnn", "bidirectional"] : []
+  }
+
+  /// Whether calls of a class remove the masks of their inputs for later calls.
+  ///
+  /// Source: keras/src/layers/attention/multi_head_attention.py, `set_keras_mask(query, None)`.
+  func removesMasks(_ className: String) -> Bool {
+    className == "MultiHeadAttention" && isAtLeast(3, 8)
+  }
+
   /// Whether TimeDistributed passes masks to its layer.
   var masksSteps: Bool { isTensorFlowKeras || isAtLeast(2, 2) || !isKnown && !isKeras1 }
 

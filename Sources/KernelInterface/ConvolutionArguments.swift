@@ -64,20 +64,15 @@ package struct ByteRounding: @unchecked Sendable {
   package var input: InputView
   package var blocks: Int
   package var width: Int
-  package var inverse: Float
-  package var zero: Int32
-  package var output: UnsafeMutablePointer<Float>
-  /// Words from one pixel to the next.
-  package var pixelWords: Int
-  package var totalWord: Int
+  package var inverse: Float = 1
+  package var zero: Int32 = 0
+  /// The total is the first of a pixel's last four words.
+  package var output: OutputView
 
-  package init(
-    input: InputView, blocks: Int, width: Int, inverse: Float, zero: Int32,
-    output: UnsafeMutablePointer<Float>, pixelWords: Int, totalWord: Int
-  ) {
-    (self.input, self.blocks, self.width) = (input, blocks, width)
-    (self.inverse, self.zero, self.output) = (inverse, zero, output)
-    (self.pixelWords, self.totalWord) = (pixelWords, totalWord)
+  package var totalWord: Int { output.strides.pixel - 4 }
+
+  package init(input: InputView, blocks: Int, width: Int, output: OutputView) {
+    (self.input, self.blocks, self.width, self.output) = (input, blocks, width, output)
   }
 }
 

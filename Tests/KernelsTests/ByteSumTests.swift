@@ -160,11 +160,12 @@ import Testing
           let output = GuardedBuffer(count: width * (totalWord + 4) - 3, at: edge)
           var strides = source.strides
           strides.pixel *= step
-          kernels.roundToBytes(
-            ByteRounding(
-              input: InputView(GuardedBuffer(source.blocked(halves), at: edge).constant, strides),
-              blocks: blocks, width: width, inverse: inverse, zero: Int32(zero),
-              output: output.pointer, pixelWords: totalWord + 4, totalWord: totalWord))
+          var rounding = ByteRounding(
+            input: InputView(GuardedBuffer(source.blocked(halves), at: edge).constant, strides),
+            blocks: blocks, width: width,
+            output: OutputView(output.pointer, Strides(pixel: totalWord + 4)))
+          (rounding.inverse, rounding.zero) = (inverse, Int32(zero))
+          kernels.roundToBytes(rounding)
           for x in 0..<width {
             let pixel = output.pointer + x * (totalWord + 4)
             let codes = UnsafeRawPointer(pixel).assumingMemoryBound(to: Int8.self)

@@ -85,8 +85,8 @@ struct ByteConvolution: Sendable {
     view.inputChannels = sizes.words
     var taps = Window(strideY: sizes.stride[0], strideX: sizes.stride[1])
     (taps.dilationY, taps.dilationX) = (window.dilation[0], window.dilation[1])
-    plan = try DirectPlan(
-      weights, view, taps, inputBlock: sizes.words, words: packed, context: context)
+    view.words = packed
+    plan = try DirectPlan(weights, view, taps, inputBlock: sizes.words, context: context)
   }
 
   /// The words of each panel, `[panel][tap][word][output channel]`, and the sums of the codes.
@@ -162,15 +162,14 @@ struct ByteConvolution: Sendable {
       let (image, row) = unit.quotientAndRemainder(dividingBy: sizes.rows)
       var strides = layout.strides
       strides.pixel *= sizes.step[1]
-      kernels.roundToBytes(
-        ByteRounding(
-          input: InputView(
-            source + start + image * layout.imageStride + row * sizes.step[0] * layout.rowStride,
-            strides),
-          blocks: layout.channelBlocks, width: sizes.width, inverse: roundings[image].inverse,
-          zero: roundings[image].zero,
-          output: words(scratch) + image * sizes.strides.image + row * sizes.strides.row,
-          pixelWords: sizes.strides.pixel, totalWord: sizes.words))
+      var rounding = ByteRounding(
+        input: InputView(
+          source + start + image * layout.imageStride + row * sizes.step[0] * layout.rowStride,
+          strides), blocks: layout.channelBlocks, width: sizes.width,
+        output: OutputView(
+          words(scratch) + image * sizes.strides.image + row * sizes.strides.row, sizes.strides))
+      (rounding.inverse, rounding.zero) = roundings[image]
+      kernels.roundToBytes(rounding)
     }
   }
 

@@ -95,10 +95,9 @@ struct DirectPlan: Sendable {
   ///   - view: the first group's weights; without bytes to keep codes.
   ///   - window: strides and dilations; the taps are those of the weights.
   ///   - inputBlock: the block of the input's layout.
-  ///   - words: the packed weights for sums of integers.
   init(
     _ weights: ConvolutionWeights, _ view: WeightView, _ window: Window, inputBlock: Int,
-    words: Constant? = nil, context: StepContext
+    context: StepContext
   ) throws {
     path = weights.path(block: context.channelBlock)
     groups = weights.groups
@@ -117,7 +116,7 @@ struct DirectPlan: Sendable {
     groupBlocks = ((path == .direct ? view.outputChannels : channels) + block - 1) / block
     groupInputBlocks = (view.inputChannels + inputBlock - 1) / inputBlock
     packed =
-      if let words {
+      if let words = view.words {
         .floats(words)
       } else if view.bytes.count == 0,
         let codes = try Self.codes(weights, view, floats: floats, inputBlock, context)

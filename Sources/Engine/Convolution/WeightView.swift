@@ -11,6 +11,8 @@ struct WeightView: Sendable {
   var layout: WeightLayout
   /// Floats from one group's weights to the next's.
   var groupStride: Int
+  /// The packed weights for sums of integers, which take the place of the bytes.
+  var words: Constant?
 
   subscript(dynamicMember key: WritableKeyPath<WeightLayout, Int>) -> Int {
     get { layout[keyPath: key] }

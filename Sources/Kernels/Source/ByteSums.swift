@@ -3,7 +3,8 @@ import KernelInterface
 
 /// Terms that are words of four bytes; see `ByteSums`.
 enum ByteTerms: TileArithmetic {
-  typealias Unrolled = Count<4>
+  static let unrolled = 4
+  typealias Panel = TileForm<2, 4, ByteTerms>
 
   @inline(__always)
   static func add(_ input: Vector, _ weights: Vector, to sum: Vector) -> Vector {
@@ -66,12 +67,12 @@ private func round<let pixels: Int>(_: Count<pixels>, _ a: ByteRounding, from x:
         let value = load(source + (p &* a.input.strides.pixel &+ v &* lanes)) * splat(a.inverse)
         let rounded = bits(minimum(maximum(value, lower), upper) + magic)
         sums[p] = sums[p] &+ (rounded &- bits(magic))
-        let word = (x &+ p) &* a.pixelWords &+ (block &* channelBlock &+ v &* lanes) / 4
-        vector_store_bytes(rounded, a.output + word)
+        let word = (x &+ p) &* a.output.strides.pixel &+ (block &* channelBlock &+ v &* lanes) / 4
+        vector_store_bytes(rounded, a.output.base + word)
       }
     }
   }
   for p in 0..<pixels {
-    a.output[(x &+ p) &* a.pixelWords &+ a.totalWord] = Float(vector_sum(sums[p]))
+    a.output.base[(x &+ p) &* a.output.strides.pixel &+ a.totalWord] = Float(vector_sum(sums[p]))
   }
 }

@@ -25,7 +25,7 @@ extension Table {
       vectorStride: whole ? lanes : a.output.strides.block,
       residualVectorStride: whole ? lanes : a.epilogue.residualStrides.block, accumulates: false)
 
-    if a.bytes != nil { (source.partLength, source.unrolled) = (Int.max, ByteTerms.Unrolled.value) }
+    if a.bytes != nil { (source.partLength, source.unrolled) = (Int.max, ByteTerms.unrolled) }
     let taps = a.window.taps &* a.blockChannels
     let fetchesRows = a.blockChannels == 1 && a.input.strides.pixel == 1 && !a.isInputNear
     let rowsAtOnce = tilesCrossRows && !fetchesRows ? a.extent.rows : 1

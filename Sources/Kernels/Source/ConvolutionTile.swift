@@ -18,13 +18,18 @@ protocol TileArithmetic {
     _ tile: inout Tile<rows, columns>, _ task: TileTask, _ input: TileInputs<rows>)
 }
 
+/// How a tile is computed: vectors per pixel, terms per iteration and arithmetic.
+struct TileForm<let columns: Int, let steps: Int, Terms: TileArithmetic> {}
+
 enum FloatTerms: TileArithmetic {
   /// Terms per iteration if run lengths are multiples of it: the exit from a short loop would be
   /// mispredicted.
   #if KERNELS_AVX512 || KERNELS_AVX2
-    typealias Unrolled = Count<8>
+    static let unrolled = 8
+    typealias Panel = TileForm<2, 8, FloatTerms>
   #else
-    typealias Unrolled = Count<1>
+    static let unrolled = 1
+    typealias Panel = TileForm<2, 1, FloatTerms>
   #endif
 
   @inline(__always)
@@ -54,9 +59,8 @@ struct TileRun {
 ///   - ahead: what to prefetch for every `steps` terms; for all of them if `steps` is 1.
 @inline(__always)
 func accumulate<let rows: Int, let columns: Int, let steps: Int, Terms: TileArithmetic>(
-  _: Terms.Type, _ tile: inout Tile<rows, columns>, input: TileInputs<rows>, _ run: TileRun,
-  _: Count<steps>,
-  ahead: inout TileAhead
+  _: TileForm<columns, steps, Terms>, _ tile: inout Tile<rows, columns>, input: TileInputs<rows>,
+  _ run: TileRun, ahead: inout TileAhead
 ) {
   if steps == 1 { ahead.fetchPart() }
   var k = run.first
@@ -147,7 +151,7 @@ struct TileInput {
   /// rounding errors.
   var partLength = 32
   /// Terms added between two parts of weights to prefetch.
-  var unrolled = FloatTerms.Unrolled.value
+  var unrolled = FloatTerms.unrolled
   /// Whether to prefetch the input of the tile to the right, which is far away in memory.
   var fetchesNext = false
 
@@ -206,8 +210,7 @@ struct TileTask {
 /// Computes one tile: initializes it, sums, applies the epilogue and stores the result.
 @inline(__always)
 func computeTile<let rows: Int, let columns: Int, let steps: Int, Terms: TileArithmetic>(
-  _ terms: Terms.Type, _ count: Count<columns>, _ steps: Count<steps>, _ task: TileTask,
-  _ offsets: TileOffsets<rows>,
+  _ form: TileForm<columns, steps, Terms>, _ task: TileTask, _ offsets: TileOffsets<rows>,
   ahead: TileAhead
 ) {
   let source = task.source
@@ -227,7 +230,7 @@ func computeTile<let rows: Int, let columns: Int, let steps: Int, Terms: TileAri
     }
   }
 
-  fetchTargets(count, offsets, output: output, target: target, residual: task.residual)
+  fetchTargets(Count<columns>(), offsets, output: output, target: target, residual: task.residual)
   var sums = PartialSums<rows, columns>(partLength: source.partLength, run: source.run)
   let input = TileInputs(task.input, offsets)
   var ahead = ahead
@@ -244,7 +247,7 @@ func computeTile<let rows: Int, let columns: Int, let steps: Int, Terms: TileAri
       for r in 0..<rows where r % blocksPerLine == 0 { input.fetchNext(r, run.first) }
     }
     sums.makeRoom(&tile, for: source.run)
-    accumulate(terms, &tile, input: input, run, steps, ahead: &ahead)
+    accumulate(form, &tile, input: input, run, ahead: &ahead)
     run.weights += source.run &* (columns &* lanes)
     left &-= 1
     runsLeft &-= 1
@@ -259,7 +262,7 @@ func computeTile<let rows: Int, let columns: Int, let steps: Int, Terms: TileAri
   }
 
   sums.finish(&tile)
-  terms.finish(&tile, task, input)
+  Terms.finish(&tile, task, input)
 
   if let residual = task.residual {
     for r in 0..<rows {

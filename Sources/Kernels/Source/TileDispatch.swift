@@ -36,18 +36,18 @@ func computeTiles(_ pixels: PixelRows, vectors: Int, _ task: TileTask, ahead: in
   while true {
     if task.bytes != nil {
       if fillPanel(vectors) {
-        dispatch(ByteTerms.self, Count<2>(), ByteTerms.Unrolled(), pixels: size, task, &series)
+        dispatch(ByteTerms.Panel(), pixels: size, task, &series)
       } else {
-        dispatch(ByteTerms.self, Count<1>(), Count<1>(), pixels: size, task, &series)
+        dispatch(TileForm<1, 1, ByteTerms>(), pixels: size, task, &series)
       }
     } else if fillPanel(vectors) {
       if task.source.isUnrolled {
-        dispatch(FloatTerms.self, Count<2>(), FloatTerms.Unrolled(), pixels: size, task, &series)
+        dispatch(FloatTerms.Panel(), pixels: size, task, &series)
       } else {
-        dispatch(FloatTerms.self, Count<2>(), Count<1>(), pixels: size, task, &series)
+        dispatch(TileForm<2, 1, FloatTerms>(), pixels: size, task, &series)
       }
     } else {
-      dispatch(FloatTerms.self, Count<1>(), Count<1>(), pixels: size, task, &series)
+      dispatch(TileForm<1, 1, FloatTerms>(), pixels: size, task, &series)
     }
     if size == small { return }
     size = small
@@ -65,29 +65,29 @@ private struct TileSeries {
 /// Computes tiles of one size.
 @inline(__always)
 private func dispatch<let columns: Int, let steps: Int, Terms: TileArithmetic>(
-  _ t: Terms.Type, _ c: Count<columns>, _ s: Count<steps>, pixels: Int, _ task: TileTask,
+  _ form: TileForm<columns, steps, Terms>, pixels: Int, _ task: TileTask,
   _ series: inout TileSeries
 ) {
   switch pixels {
-  case 1: compute(t, Count<1>(), c, s, task, &series)
-  case 2: compute(t, Count<2>(), c, s, task, &series)
-  case 3: compute(t, Count<3>(), c, s, task, &series)
-  case 4: compute(t, Count<4>(), c, s, task, &series)
+  case 1: compute(form, Count<1>(), task, &series)
+  case 2: compute(form, Count<2>(), task, &series)
+  case 3: compute(form, Count<3>(), task, &series)
+  case 4: compute(form, Count<4>(), task, &series)
   #if KERNELS_AVX512 || KERNELS_AVX2 || arch(arm64)
-    case 5: compute(t, Count<5>(), c, s, task, &series)
-    case 6: compute(t, Count<6>(), c, s, task, &series)
+    case 5: compute(form, Count<5>(), task, &series)
+    case 6: compute(form, Count<6>(), task, &series)
   #endif
   #if KERNELS_AVX512 || arch(arm64)
-    case 7: compute(t, Count<7>(), c, s, task, &series)
-    case 8: compute(t, Count<8>(), c, s, task, &series)
-    case 9: compute(t, Count<9>(), c, s, task, &series)
-    case 10: compute(t, Count<10>(), c, s, task, &series)
-    case 11: compute(t, Count<11>(), c, s, task, &series)
-    case 12: compute(t, Count<12>(), c, s, task, &series)
+    case 7: compute(form, Count<7>(), task, &series)
+    case 8: compute(form, Count<8>(), task, &series)
+    case 9: compute(form, Count<9>(), task, &series)
+    case 10: compute(form, Count<10>(), task, &series)
+    case 11: compute(form, Count<11>(), task, &series)
+    case 12: compute(form, Count<12>(), task, &series)
   #endif
   #if KERNELS_AVX512
-    case 13: compute(t, Count<13>(), c, s, task, &series)
-    case 14: compute(t, Count<14>(), c, s, task, &series)
+    case 13: compute(form, Count<13>(), task, &series)
+    case 14: compute(form, Count<14>(), task, &series)
   #endif
   default: break
   }
@@ -95,14 +95,13 @@ private func dispatch<let columns: Int, let steps: Int, Terms: TileArithmetic>(
 
 @inline(never)
 private func compute<let rows: Int, let columns: Int, let steps: Int, Terms: TileArithmetic>(
-  _ terms: Terms.Type, _ rows: Count<rows>, _ columns: Count<columns>, _ steps: Count<steps>,
-  _ task: TileTask,
+  _ form: TileForm<columns, steps, Terms>, _ rows: Count<rows>, _ task: TileTask,
   _ series: inout TileSeries
 ) {
   var walk = series.walk
   var ahead = series.ahead
   for _ in 0..<series.tiles {
-    computeTile(terms, columns, steps, task, walk.next(rows), ahead: ahead.part())
+    computeTile(form, task, walk.next(rows), ahead: ahead.part())
   }
   series.walk = walk
   series.ahead = ahead
