@@ -47,6 +47,10 @@ enum KerasDocumentation {
       has the value of the other operand in a maximum or minimum. Keras 3 passes the mask to a recurrent
       layer with an `initial_state` only if the call states it.
 
+      Since Keras 3.8, `MultiHeadAttention` removes the masks of its inputs: a sum with such an input has no
+      mask for later attention and lists, so in blocks that add before they normalize only the first attention
+      is masked. `RMSNormalization` removes masks, too.
+
       What differs between versions follows the one that wrote the file. Masked steps in the output of
       `Bidirectional` repeat the step before, or are 0 since TensorFlow 2.1. `TimeDistributed` passes the mask
       of a sequence of sequences to its layer since Keras 2.2, and has the mask of that layer before Keras 3.
