@@ -23,7 +23,7 @@ install:
 
 # `demo` and `test` share a debug build, in which the manifest optimizes what computes.
 
-#: demo     builds, and runs style transfer, a classifier and a detector on photographs (about 5 minutes)
+#: demo     builds, and runs style transfer, a classifier and a detector on photographs (5 to 7 minutes)
 demo: setup
 	$(SWIFT) build --product assay
 	$(SWIFT) build --product assay-hdf5
