@@ -22,7 +22,7 @@ PROCESSORS = {
 # take one factor from a lane.
 LOOPS = [
     *(
-        (f"convolution, {rows} pixels", rf"<{rows}, 2, 1> of .*\(compute in", 2 * rows, True)
+        (f"convolution, {rows} pixels", rf"<{rows}, 2, 1, \w+\.FloatTerms> of .*\(compute in", 2 * rows, True)
         for rows in (12, 11, 10, 9, 8)
     ),
     ("depthwise, 14 pixels", r"Table\.depthwiseConvolution", 14, False),
