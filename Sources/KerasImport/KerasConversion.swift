@@ -82,8 +82,6 @@ package struct KerasConversion: SourceConversion {
     return imported
   }
 
-  // MARK: Layers
-
   private mutating func chooseHandlers() {
     var known: [Int: NodeConversion] = [:]
     var failed: Set<Int> = []
