@@ -22,36 +22,24 @@ extension TileInput {
   }
 }
 
-/// Computes all pixels for `vectors` (1 or 2) vectors, in tiles whose sizes differ by at most 1.
+/// Computes all pixels for `vectors` (1 or 2) vectors.
 @inline(never)
 func computeTiles(_ pixels: PixelRows, vectors: Int, _ task: TileTask, ahead: inout TilesAhead) {
-  let tiles = pixels.tiles
-  guard tiles > 0 else { return }
-  let small = pixels.count / tiles
-  let large = pixels.count % tiles
+  guard pixels.count > 0 else { return }
   var series = TileSeries(tiles: 0, walk: TileWalk(pixels), ahead: ahead)
   defer { ahead = series.ahead }
-  var size = large > 0 ? small &+ 1 : small
-  series.tiles = large > 0 ? large : tiles
-  while true {
-    if task.bytes != nil {
-      if fillPanel(vectors) {
-        dispatch(ByteTerms.Panel(), pixels: size, task, &series)
-      } else {
-        dispatch(TileForm<1, 1, ByteTerms>(), pixels: size, task, &series)
-      }
-    } else if fillPanel(vectors) {
-      if task.source.isUnrolled {
-        dispatch(FloatTerms.Panel(), pixels: size, task, &series)
-      } else {
-        dispatch(TileForm<2, 1, FloatTerms>(), pixels: size, task, &series)
-      }
-    } else {
-      dispatch(TileForm<1, 1, FloatTerms>(), pixels: size, task, &series)
-    }
-    if size == small { return }
-    size = small
-    series.tiles = tiles &- large
+  if fillPanel(vectors) && task.bytes == nil
+    && (FloatTerms.unrolled == 1 || task.source.isUnrolled)
+  {
+    computeEvenly(pixels, task, &series)
+  } else if fillPanel(vectors) && task.bytes == nil {
+    computeGreedily(TileForm<2, 1, FloatTerms>(), pixels, task, &series)
+  } else if fillPanel(vectors) {
+    computeGreedily(ByteTerms.Panel(), pixels, task, &series)
+  } else if task.bytes == nil {
+    computeGreedily(TileForm<1, 1, FloatTerms>(), pixels, task, &series)
+  } else {
+    computeGreedily(TileForm<1, 1, ByteTerms>(), pixels, task, &series)
   }
 }
 
@@ -62,39 +50,74 @@ private struct TileSeries {
   var ahead: TilesAhead
 }
 
-/// Computes tiles of one size.
-@inline(__always)
-private func dispatch<let columns: Int, let steps: Int, Terms: TileArithmetic>(
-  _ form: TileForm<columns, steps, Terms>, pixels: Int, _ task: TileTask,
-  _ series: inout TileSeries
-) {
+/// Computes full panels in tiles whose sizes differ by at most 1.
+private func computeEvenly(_ pixels: PixelRows, _ task: TileTask, _ series: inout TileSeries) {
+  let tiles = pixels.tiles
+  let small = pixels.count / tiles
+  let large = pixels.count % tiles
+  series.tiles = large
+  if large > 0 { compute(pixels: small &+ 1, task, &series) }
+  series.tiles = tiles &- large
+  compute(pixels: small, task, &series)
+}
+
+private func compute(pixels: Int, _ task: TileTask, _ series: inout TileSeries) {
+  let form = FloatTerms.Panel()
   switch pixels {
-  case 1: compute(form, Count<1>(), task, &series)
-  case 2: compute(form, Count<2>(), task, &series)
-  case 3: compute(form, Count<3>(), task, &series)
-  case 4: compute(form, Count<4>(), task, &series)
+  case 1: computeSeries(form, Count<1>(), task, &series)
+  case 2: computeSeries(form, Count<2>(), task, &series)
+  case 3: computeSeries(form, Count<3>(), task, &series)
+  case 4: computeSeries(form, Count<4>(), task, &series)
   #if KERNELS_AVX512 || KERNELS_AVX2 || arch(arm64)
-    case 5: compute(form, Count<5>(), task, &series)
-    case 6: compute(form, Count<6>(), task, &series)
+    case 5: computeSeries(form, Count<5>(), task, &series)
+    case 6: computeSeries(form, Count<6>(), task, &series)
   #endif
   #if KERNELS_AVX512 || arch(arm64)
-    case 7: compute(form, Count<7>(), task, &series)
-    case 8: compute(form, Count<8>(), task, &series)
-    case 9: compute(form, Count<9>(), task, &series)
-    case 10: compute(form, Count<10>(), task, &series)
-    case 11: compute(form, Count<11>(), task, &series)
-    case 12: compute(form, Count<12>(), task, &series)
+    case 7: computeSeries(form, Count<7>(), task, &series)
+    case 8: computeSeries(form, Count<8>(), task, &series)
+    case 9: computeSeries(form, Count<9>(), task, &series)
+    case 10: computeSeries(form, Count<10>(), task, &series)
+    case 11: computeSeries(form, Count<11>(), task, &series)
+    case 12: computeSeries(form, Count<12>(), task, &series)
   #endif
   #if KERNELS_AVX512
-    case 13: compute(form, Count<13>(), task, &series)
-    case 14: compute(form, Count<14>(), task, &series)
+    case 13: computeSeries(form, Count<13>(), task, &series)
+    case 14: computeSeries(form, Count<14>(), task, &series)
   #endif
   default: break
   }
 }
 
+/// Computes as many of the largest tiles as fit, then of the next size: with fewer sizes, rare kinds
+/// of tiles take less time to compile.
+@inline(__always)
+private func computeGreedily<let columns: Int, let steps: Int, Terms: TileArithmetic>(
+  _ form: TileForm<columns, steps, Terms>, _ pixels: PixelRows, _ task: TileTask,
+  _ series: inout TileSeries
+) {
+  var left = pixels.count
+  @inline(__always)
+  func compute<let rows: Int>(_ count: Count<rows>) {
+    series.tiles = left / rows
+    left %= rows
+    if series.tiles > 0 { computeSeries(form, count, task, &series) }
+  }
+  #if KERNELS_AVX512
+    compute(Count<14>())
+    compute(Count<7>())
+  #elseif KERNELS_AVX2
+    compute(Count<6>())
+  #elseif arch(arm64)
+    compute(Count<12>())
+    compute(Count<6>())
+  #endif
+  compute(Count<4>())
+  compute(Count<2>())
+  compute(Count<1>())
+}
+
 @inline(never)
-private func compute<let rows: Int, let columns: Int, let steps: Int, Terms: TileArithmetic>(
+private func computeSeries<let rows: Int, let columns: Int, let steps: Int, Terms: TileArithmetic>(
   _ form: TileForm<columns, steps, Terms>, _ rows: Count<rows>, _ task: TileTask,
   _ series: inout TileSeries
 ) {
