@@ -3,8 +3,9 @@ import TensorCore
 
 /// The division of a Winograd convolution's tiles and panels, and its working memory.
 ///
-/// If the transformed input of enough tiles fits the second-level cache and there are few weights, or
-/// if there are too few panels, each thread takes batches of tiles through all steps alone. Otherwise
+/// If the transformed input of enough tiles fits the second-level cache and there are few weights, if
+/// there are too few panels, or if it costs less to read all weights than what other threads have
+/// transformed, each thread takes batches of tiles through all steps alone. Otherwise
 /// all threads transform a batch together and then share its panels, so that weights pass through the
 /// caches once.
 struct WinogradSchedule: Sendable {
@@ -85,6 +86,9 @@ struct WinogradSchedule: Sendable {
         && tiles >= 2 * threads * step)
       || (panels < 2 * threads && tiles >= threads * step)
       || (panels < threads && 2 * tiles >= threads * step && weightBytes <= Self.nearWeightBytes)
+      || (threads > 1 && tiles >= threads * step && weightBytes <= Self.repeatedWeightBytes
+        && !transformsCodes
+        && SharedRead.weights * Double(geometry.outputs) <= SharedRead.results * Double(tiles))
     isShared = !isAlone
     if isAlone {
       let wanted = max(1, (tiles + alone - 1) / alone)
