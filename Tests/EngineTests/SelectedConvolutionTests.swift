@@ -57,6 +57,26 @@ import Testing
     return [Net.layer("conv", layer, "in", last)] + rest
   }
 
+  /// One copy for two convolutions with the same strides; then strides
+  /// of one axis, and a last row or column that no window reads.
+  @Test func subsampledPoints() throws {
+    for (inputs, outputs, stride, shape) in [
+      (48, 80, [2, 2], [1, 1, 48, 14, 15]), (20, 64, [1, 3], [1, 2, 20, 9, 11]),
+      (33, 70, [3, 2], [1, 1, 33, 8, 40]),
+    ] {
+      func points(_ name: String, _ seed: UInt64) -> NeuralNetworkLayer {
+        let layer = Net.convolution(inputs, outputs, kernel: [1, 1], seed: seed) {
+          $0.stride = stride
+        }
+        return Net.layer(name, layer, "in", name)
+      }
+      let sum = NeuralNetworkLayer("sum", Add(), input: ["a", "b"], output: ["out"])
+      try check(
+        Net.model(Array(shape[2...]), [points("a", 5), points("b", 6), sum]), shape,
+        uses: "every \(stride[0])×\(stride[1]) pixels")
+    }
+  }
+
   /// Images with few channels, as planes.
   @Test func largeKernelsOfPlanes() throws {
     for (inputs, outputs, kernel, shape) in [

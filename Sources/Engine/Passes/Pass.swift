@@ -34,7 +34,7 @@ package enum Passes {
   /// Passes that run once after the others, which do not support the operations that they choose.
   static let selections: [any Pass.Type] = [
     UpsampledSelection.self, PieceSelection.self, PlanarSelection.self, RowFunctionFusion.self,
-    SeparableFusion.self,
+    SeparableFusion.self, Subsampling.self,
   ]
 
   /// The name for the graph before any pass.
