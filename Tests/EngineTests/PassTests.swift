@@ -243,6 +243,8 @@ import Testing
     {
       NeuralNetworkLayer(name, parameters, input: inputs, output: [out])
     }
+    var points = convolution(16, 64, kernel: [1, 1])
+    points.stride = [2, 2]
     var transposed = BatchedMatMul()
     transposed.transposeB = true
     var softmax = SoftmaxND()
@@ -269,7 +271,8 @@ import Testing
         Net.layer("pointwise", convolution(16, 16, kernel: [1, 1]), "a11", "a12"),
         Net.layer("twice", twice, "a12", "a13"),
         Net.layer("c4", convolution(16, 16), "a13", "a14"),
-        Net.layer("large", convolution(16, 3, kernel: [9, 9]), "a14", "a15"),
+        Net.layer("points", points, "a14", "b10"),
+        Net.layer("large", convolution(64, 3, kernel: [9, 9]), "b10", "a15"),
         Net.layer("few", convolution(3, 2), "a15", "a16"),
         Net.layer("lower", Activation(.relu), "a16", "a17"),
         Net.layer("minus", Activation(.linear(alpha: -1, beta: 0)), "a17", "a18"),
