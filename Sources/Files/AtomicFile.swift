@@ -51,6 +51,7 @@ package enum AtomicFile {
       try handle.flush()
       if let verify { try verify(MappedFile.bytes(file.descriptor, whole)) }
       try file.commit()
+      OpenedFiles.noteWritten(whole)
       return result
     }
   }

@@ -33,6 +33,7 @@ package enum OpenedFiles {
     var isKept = false
     var files: Set<Identity> = []
     var replaceable: Set<Identity> = []
+    var written: Set<Identity> = []
     var pipes: [Content] = []
     /// The last two: the format is detected before the content is read, maybe of both in turn.
     var last: [Content] = []
@@ -58,16 +59,25 @@ package enum OpenedFiles {
     record.withLock { _ = $0.replaceable.insert(Identity(status)) }
   }
 
-  /// - Throws: `.cannotCreate` if writing to `path` would destroy an input.
+  /// Records a file that a command has written.
+  static func noteWritten(_ path: String) {
+    var status = stat()
+    guard stat(path, &status) == 0 else { return }
+    record.withLock { if $0.isKept { $0.written.insert(Identity(status)) } }
+  }
+
+  /// - Throws: `.cannotCreate` if writing to `path` would destroy an input or another output.
   package static func requireNoInput(_ path: String) throws {
     var status = stat()
     guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return }
     let identity = Identity(status)
-    let isInput = record.withLock {
-      $0.files.contains(identity) && !$0.replaceable.contains(identity)
+    let (isInput, isOutput) = record.withLock {
+      let isReplaceable = $0.replaceable.contains(identity)
+      return ($0.files.contains(identity) && !isReplaceable, $0.written.contains(identity))
     }
     try require(
-      !isInput, .cannotCreate, "is an input of this command, which would be overwritten",
+      !isInput && !isOutput, .cannotCreate,
+      "is \(isOutput ? "another output" : "an input") of this command, which would be overwritten",
       hint: "choose another output name")
   }
 

@@ -213,6 +213,25 @@ import Testing
     }
   }
 
+  /// Neither of two outputs with one name overwrites the other: the second is refused.
+  @Test func neverDestroysItsOutput() throws {
+    try withTemporaryFolder { folder in
+      let model = folder + "/m.mlmodel"
+      try DemonstrationTests.converted(to: model)
+      let (result, link) = (folder + "/r.npz", folder + "/link.npz")
+      try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: result)
+      for report in [result, link] {
+        let run = try Command.run(
+          "run", model, DemonstrationTests.picture, "-o", result, "--report", report)
+        #expect(run.code == 73, "\(run.code) \(run.errors)")
+        #expect(run.errors.contains("is another output of this command"), "\(run.errors)")
+        #expect(try fileBytes(result).starts(with: Array("PK".utf8)))
+        #expect(
+          try Command.run("run", model, DemonstrationTests.picture, "-o", result).code == 0)
+      }
+    }
+  }
+
   @Test func changesAModelInPlace() throws {
     try withTemporaryFolder { folder in
       let model = folder + "/m.mlmodel"
