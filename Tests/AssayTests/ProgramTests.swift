@@ -81,6 +81,8 @@ import Testing
       #expect(try values(4, [4]) == [0, 1, 4, 9])
       #expect(try values(4, [4], "--function", "square") == [0, 1, 4, 9])
       #expect(try values(6, [2, 3], "--function", "triple") == [0, 3, 6, 9, 12, 15])
+      let check = try Command.run("check", package)
+      #expect(check.code == 0 && check.output.hasSuffix(": valid\n"), "\(check.output)")
       let wrong = try Command.run("inspect", package, "--function", "cube")
       #expect(wrong.code == 2 && wrong.errors.contains("the program has no function 'cube'"))
       #expect(wrong.errors.contains("its functions are 'triple', 'square'"), "\(wrong.errors)")

@@ -6,10 +6,28 @@ extension Model {
   /// Reasons why Core ML would reject the model, and parts that it accepts but that are probably
   /// mistakes; both in file order.
   package func findings() -> (errors: [ModelError], warnings: [ModelError]) {
+    if let functions = description?.functions, !functions.isEmpty { return findings(of: functions) }
     let faults = faults()
     return (
       faults.errors, faults.doubts + unknownFieldFindings + faults.contradictions + suspicions()
     )
+  }
+
+  /// The findings of a program with each of its functions, without repetitions.
+  private func findings(
+    of functions: [FunctionDescription]
+  ) -> (errors: [ModelError], warnings: [ModelError]) {
+    var all: (errors: [ModelError], warnings: [ModelError]) = ([], [])
+    for function in functions {
+      do {
+        var model = try selectingFunction(function.name)
+        model.description?.functions = []
+        let own = model.findings()
+        all.errors += own.errors.filter { !all.errors.contains($0) }
+        all.warnings += own.warnings.filter { !all.warnings.contains($0) }
+      } catch let error as ModelError { all.errors.append(error) } catch {}
+    }
+    return all
   }
 
   private func suspicions() -> [ModelError] {
