@@ -68,7 +68,8 @@ private struct ONNXExport {
     var defaults: Set<String> = []
     for input in function.inputs { graph.inputs.append(try self.input(input, writer, &defaults)) }
     try writer.write(block)
-    for output in block.outputs {
+    // A function may return a value twice.
+    for output in block.outputs where !graph.outputs.contains(where: { $0.name == name(output) }) {
       guard let value = writer.find(output) ?? (try? writer.value(output)) else { continue }
       try writer.output(output, as: name(output))
       graph.outputs.append(try info(name(output), value, of: output))

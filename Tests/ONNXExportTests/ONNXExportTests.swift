@@ -171,6 +171,15 @@ import Testing
     }
   }
 
+  /// The function returns 'y2' twice, and a graph may have each name once.
+  @Test func aRepeatedOutputIsWrittenOnce() throws {
+    try withTemporaryFolder { folder in
+      let model = try Self.converted([Self.programs.path("reflected.mlpackage")], in: folder)
+      #expect(model.graph?.outputs.map(\.name) == ["y0", "y1", "y2"])
+      #expect(model.findings.isEmpty, "\(model.findings)")
+    }
+  }
+
   /// `inspect` and `check` show the structure and the errors.
   @Test func theStructureIsReadBack() throws {
     try withTemporaryFolder { folder in
