@@ -123,3 +123,18 @@ package struct ImageScaler {
       NeuralNetworkLayer(name + "__std__", scale, input: [name], output: [blob]), at: 0)
   }
 }
+
+extension ImagePreprocessing {
+  /// A color space for all images applies to those with as many channels.
+  ///
+  /// - Throws: `.mismatch` if it applies to none of the images.
+  package func requireColor(of description: ModelDescription) throws {
+    let images = (description.input + description.output).compactMap { feature in
+      if case .image(let image)? = feature.type?.kind { image } else { nil }
+    }
+    guard let count = color.all?.channelCount, !images.isEmpty else { return }
+    try require(
+      images.contains { $0.colorSpace.channelCount == count }, .mismatch,
+      "\(setting: "color") has \(counted(count, "channel")), but no image of the model has")
+  }
+}

@@ -69,6 +69,7 @@ package enum InterfaceBuilder {
     for feature in imported.outputs {
       description.output.append(try declare(feature, options.imageOutputs))
     }
+    try options.preprocessing.requireColor(of: description)
     description.metadata = metadata(imported, options)
     var model = Model()
     if let classifier = options.classifier {

@@ -38,6 +38,53 @@ import Testing
     }
   }
 
+  /// The states of an LSTM are optional; those that become required get values before the edit, too.
+  @Test func anInputBecomesRequired() throws {
+    try withTemporaryFolder { folder in
+      let edited = folder + "/e.mlmodel"
+      let result = try Command.run(
+        "edit", Fixtures("on-device").path("lstm/model.mlmodel"), "-o", edited, "--optional",
+        "lstm_1_h_in=false")
+      #expect(result.code == 0, "\(result.errors)")
+      #expect(result.errors.contains("same predictions before and after"), "\(result.errors)")
+      let input = try Model(contentsOf: edited).description?.input.first {
+        $0.name == "lstm_1_h_in"
+      }
+      #expect(input?.type?.isOptional == false)
+    }
+  }
+
+  /// Casting the results of a program to whole numbers changes them; one of its inputs must be
+  /// required, as Apple's validator says.
+  @Test func editsOfAProgram() throws {
+    try withTemporaryFolder { folder in
+      let edited = folder + "/e.mlpackage"
+      let program = Fixtures("programs").path("unary.mlpackage")
+      let whole = try Command.run("edit", program, "-o", edited, "--array-type", "int32")
+      #expect(whole.code == 0, "\(whole.errors)")
+      let inputs = try Command.run(
+        "edit", program, "-o", edited, "--optional", "x", "--optional", "p", "--optional", "u")
+      #expect(
+        inputs.code == 2 && inputs.errors.contains("all inputs are optional"), "\(inputs.errors)")
+    }
+  }
+
+  /// A network of three channels cannot take gray images.
+  @Test func aColorThatNoImageHasIsRefused() throws {
+    try withModel { folder, model in
+      let path = folder + "/e.mlmodel"
+      for words in [
+        ["edit", model], ["convert", Fixtures("demo").path("swish.h5"), "--preset", "keras-tf"],
+      ] {
+        let result = try Command.run(words + ["-o", path, "--color", "grayscale"])
+        #expect(result.code == 2 && result.errors.contains("1 channel"), "\(result.errors)")
+        #expect(!fileExists(path))
+        #expect(try Command.run(words + ["-o", path, "--color", "bgr"]).code == 0)
+        try FileManager.default.removeItem(atPath: path)
+      }
+    }
+  }
+
   @Test func recipesAreRecordedAnew() throws {
     try withModel { folder, model in
       let (first, second) = (folder + "/a.mlmodel", folder + "/b.mlmodel")

@@ -93,6 +93,13 @@ struct ValidationTests {
     #expect(texts.first?.contains("layer 'd' (innerProduct): inputChannels") ?? false)
   }
 
+  /// As Apple's validator requires of `visionFeaturePrint`, field 2002 of the specification.
+  @Test func featurePrintsTakeImages() {
+    var found = model([])
+    found.type = .opaque(OpaqueMessage(field: 2002, name: "visionFeaturePrint", payload: Bytes()))
+    #expect(messages(found).contains { $0.contains("visionFeaturePrint takes only images") })
+  }
+
   @Test func classifiers() {
     var classifier = NeuralNetworkClassifier()
     classifier.network.layers = [

@@ -45,9 +45,12 @@ package struct ModelEdit: Sendable {
 
   package init() {}
 
-  /// Whether the edited network computes different values.
-  package var changesNumbers: Bool {
-    !weights.isEmpty || functions != FunctionEdit() || preprocessing.isUsed || !imageInputs.isEmpty
+  /// Whether the edited model computes different values. The arrays of an ML Program are cast to
+  /// their types.
+  package func changesNumbers(of model: Model) -> Bool {
+    if case .mlProgram? = model.type, !arrayTypes.isEmpty { return true }
+    return !weights.isEmpty || functions != FunctionEdit() || preprocessing.isUsed
+      || !imageInputs.isEmpty
       || !imageOutputs.isEmpty || !arrays.isEmpty || customLayers.contains(where: \.changesNumbers)
   }
 
@@ -113,8 +116,8 @@ package struct ModelEdit: Sendable {
     network.inferredBlobShapes(customLayerClasses)
   }
 
-  /// The model before the edit, with an output for every blob that the edit makes a feature, so
-  /// that both can be compared.
+  /// The model before the edit, with an output for every blob that the edit makes a feature, and
+  /// with values for every input that it makes required, so that both can be compared.
   func observing(_ original: Model) -> Model {
     let oldNames = Dictionary(renames.map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
     var model = original
@@ -125,6 +128,9 @@ package struct ModelEdit: Sendable {
       {
         model = observed
       }
+    }
+    for name in requiredInputs {
+      model = (try? model.settingOptional(false, oldNames[name] ?? name)) ?? model
     }
     return model
   }

@@ -29,6 +29,7 @@ struct PreprocessingEdit {
   }
 
   private func checkNames(_ model: Model) throws {
+    if let description = model.description { try options.requireColor(of: description) }
     let images = model.imageInputs
     for names in [
       options.scale.named.keys.sorted(), options.redBias.named.keys.sorted(),

@@ -37,9 +37,16 @@ extension Model {
     description.check(version: specificationVersion, &faults)
     switch type {
     case nil: faults.require(false, "type", "the model's type is missing")
-    case .opaque: break
+    case .opaque(let message):
+      for input in description.input where message.name == "visionFeaturePrint" {
+        let isImage = if case .image? = input.type?.kind { true } else { false }
+        faults.require(
+          isImage, "description.input.\(input.name)", "visionFeaturePrint takes only images")
+      }
     case .features(let model): model.parameters.checkModel(description, &faults)
-    case .mlProgram(let program): program.check(description, &faults)
+    case .mlProgram(let program):
+      description.checkOptionalInputs(&faults)
+      program.check(description, &faults)
     case .pipeline(let pipeline), .pipelineClassifier(let pipeline),
       .pipelineRegressor(let pipeline):
       pipeline.check(description, isUpdatable: isUpdatable, &faults)
