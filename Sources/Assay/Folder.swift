@@ -37,7 +37,8 @@ package enum Folder {
   }
 
   /// The regular files of the folder and its subfolders, in ascending order within each folder.
-  /// Hidden files and links to folders, which could form a cycle, are skipped.
+  /// Hidden files and links to folders, which could form a cycle, are skipped; broken links are not,
+  /// so that whoever opens them reports them.
   ///
   /// - Throws: `.missingFile` if a folder cannot be read.
   package static func files(below folder: String) throws -> [String] {
@@ -51,7 +52,7 @@ package enum Folder {
     return try names.filter { !$0.hasPrefix(".") }.sorted().flatMap { name -> [String] in
       let path = start + name
       switch kind(path) {
-      case S_IFREG: return [path]
+      case S_IFREG, nil: return [path]
       case S_IFDIR where kind(path, followsLinks: false) == S_IFDIR: return try files(below: path)
       default: return []
       }

@@ -84,7 +84,8 @@ package struct InputSource: Sendable {
     let open = inputs.filter { values[$0.name] == nil && $0.type?.isOptional != true }
     try require(
       unnamed.count <= open.count, .mismatch,
-      "\(counted(unnamed.count, "file")) for \(counted(open.count, "input"))",
+      unnamed.last?.name.map { "the model has no input '\($0)'" }
+        ?? "\(counted(unnamed.count, "file")) for \(counted(open.count, "input"))",
       file: unnamed.last?.path, hint: "the model's inputs are \(names.joined(separator: ", "))")
     for (feature, item) in zip(open, unnamed) {
       hooks.reportName(

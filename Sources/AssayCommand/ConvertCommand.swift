@@ -62,6 +62,9 @@ struct ConvertCommand: SourceCommand {
       throw ValidationError(
         "--keep-float32, --fixed-sizes and --states are for programs: write an .mlpackage")
     }
+    if !program.kept.layers.isEmpty, weightPrecision.precision != .float16 {
+      throw ValidationError("--keep-float32 needs --precision float16")
+    }
     if visionBoxes, let output, !output.hasSuffix(".mlmodel") {
       throw ValidationError("--vision-boxes writes an .mlmodel")
     }

@@ -303,6 +303,17 @@ struct DiffCommand: SourceCommand {
       report.report == nil && destination == nil, .usage, "--report and -o take a single input")
   }
 
+  /// - Throws: `.mismatch` for a tolerance of an output that the model does not have.
+  private func requireOutputs(in document: Model) throws {
+    let outputs = (document.description?.output ?? []).map(\.name)
+    for name in (rtol + atol).compactMap(\.name)
+    where !outputs.contains(document.feature(meantBy: name)) {
+      throw ModelError(
+        .mismatch, "the model has no output '\(name)' for its tolerance",
+        hint: "its outputs are " + outputs.joined(separator: ", "))
+    }
+  }
+
   func options(for document: Model?, _ compile: CompileOptions) throws -> Comparison.Options {
     var options = Comparison.Options(
       engine.prediction(compile, layout, try document.map { try images.options(for: $0) }, compute))
@@ -321,7 +332,10 @@ struct DiffCommand: SourceCommand {
       }
     }
     if atol.contains(where: { $0.name == nil }) { options.tolerances.standard.isScaled = false }
-    if let document { options = options.named(for: document) }
+    if let document {
+      options = options.named(for: document)
+      if expected != nil, layers == nil { try requireOutputs(in: document) }
+    }
     options.top = top
     options.layers = layers
     options.reference = reference

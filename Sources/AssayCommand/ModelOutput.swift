@@ -1,7 +1,5 @@
 /// The file to which a command writes its model.
 enum ModelOutput {
-  private static let extensions = [".mlmodel", ".mlpackage", ".onnx"]
-
   /// - Parameter isConversion: whether the model may become ONNX.
   /// - Throws: `ValidationError` if the path has the extension of another format, or none, and is
   ///   neither standard output nor a pipe or device.
@@ -9,8 +7,9 @@ enum ModelOutput {
     guard path != "-", !Folder.isDevice(path), !ModelPackage.isPackage(path),
       !path.lowercased().hasSuffix(".mlmodel"), !isConversion || !ONNXModel.isONNX(path)
     else { return }
-    let name = path.split(separator: "/").last ?? ""
+    let name = path.split(separator: "/", omittingEmptySubsequences: false).last ?? ""
     let found = name.lastIndex(of: ".").map { String(name[$0...]) }
+    let extensions = [".mlmodel", ".mlpackage"] + (isConversion ? [".onnx"] : [])
     let similar = found.map { NameDistance.nearest(to: $0, among: extensions) } ?? []
     throw ValidationError(
       "\(path): "

@@ -79,7 +79,8 @@ struct PredictionText {
 
   private func best(_ output: PredictedOutput) throws -> [[ClassProbability]] {
     let elements = output.value.elements
-    let items = output.value.shape.count > 1 ? max(1, output.value.shape[0]) : 1
+    let isBatch = output.value.shape.count > 1 && elements.count != labels.count
+    let items = isBatch ? max(1, output.value.shape[0]) : 1
     let size = elements.count / items
     return try (0..<items).map { item in
       try bestClasses(top, of: elements[(item * size)..<((item + 1) * size)], labels: labels)

@@ -140,7 +140,12 @@ struct RunCommand: SourceCommand {
       let executed = steps.take()
       let times = StepTable(records: executed)
       try writer.write(result.0, of: source, result.1) {
-        if self.steps { Console.write(times.text) }
+        guard self.steps else { return }
+        if json || destination == "-" {
+          Console.note(times.text)
+        } else {
+          Console.write(times.text)
+        }
       }
       try report.write(model) { page in
         page.add(

@@ -158,7 +158,9 @@ package enum MappedFile {
     let others = (names ?? []).prefix(1000).map {
       String(decoding: $0.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
-    .filter { $0.hasSuffix(name[end...]) }.map { String($0.dropLast(name[end...].count)) }
+    .filter { $0.hasSuffix(name[end...]) && $0 != name }.map {
+      String($0.dropLast(name[end...].count))
+    }
     let similar = NameDistance.nearest(to: String(name[..<end]), among: others).first
     return ModelError(
       .missingFile, "no such file",

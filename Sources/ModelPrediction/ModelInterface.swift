@@ -85,7 +85,10 @@ package struct ModelInterface: Sendable {
   package func batchItems(_ blobs: [String: Tensor]) throws -> [[String: Tensor]] {
     let items = Dictionary(
       uniqueKeysWithValues: blobs.map { ($0, features[$0]?.items($1) ?? [$1]) })
-    let count = max(1, items.values.map(\.count).max() ?? 1)
+    if let name = items.filter({ $0.value.isEmpty }).keys.min() {
+      throw ModelError(.mismatch, "an array without items", field: name)
+    }
+    let count = items.values.map(\.count).max() ?? 1
     try require(
       items.values.allSatisfy { $0.count == count || $0.count == 1 }, .mismatch,
       "the inputs have different batch sizes")

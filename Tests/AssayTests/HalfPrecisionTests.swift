@@ -160,8 +160,11 @@ import Testing
       }
       let json = try Command.run(["diff", path, input, "--json"] + half)
       #expect(json.output.contains("\"keepFloat32\": [\"large\", \"positive\", \"back\"]"))
-      let unknown = try Command.run(["run", path, input, "--keep-float32", "x"] + half)
-      #expect(unknown.code == 2 && unknown.errors.contains("no layer 'x'"), "\(unknown.errors)")
+      for words in [["run", path, input], ["upgrade", path, "-o", folder + "/x.mlpackage"]] {
+        let unknown = try Command.run(words + ["--keep-float32", "x"] + half)
+        #expect(unknown.code == 2 && unknown.errors.contains("no layer 'x'"), "\(unknown.errors)")
+        #expect(try Command.run(words + ["--keep-float32", "large"]).code == 64)
+      }
     }
   }
 }

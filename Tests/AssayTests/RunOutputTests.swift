@@ -40,6 +40,81 @@ import Testing
     }
   }
 
+  /// A tolerance for an output that does not exist is a mistake, and has no effect.
+  @Test func tolerancesNameOutputs() throws {
+    try withColor { _, model in
+      let files = [Self.demo.path("picture.png"), "--expected", Self.demo.path("expected.npz")]
+      let known = try Command.run(["diff", model] + files + ["--atol", "color=1e-3"])
+      #expect(known.code == 0, "\(known.output)\(known.errors)")
+      let unknown = try Command.run(["diff", model] + files + ["--rtol", "colour=1e-3"])
+      #expect(unknown.code == 2 && unknown.errors.contains("'colour'"), "\(unknown.errors)")
+    }
+  }
+
+  /// Weights and preprocessing are in single precision.
+  @Test(arguments: [
+    ["--image-scale", "1e40"], ["--image-scale", "1e38/1e-3"], ["--image-mean", "nan,1,1"],
+    ["--image-std", "inf,1,1"],
+  ])
+  func preprocessingIsFinite(_ options: [String]) throws {
+    try withTemporaryFolder { folder in
+      let result = try Command.run(
+        ["convert", Self.demo.path("swish.h5"), "-o", folder + "/m.mlmodel"] + options)
+      #expect(result.code != 0 && !fileExists(folder + "/m.mlmodel"), "\(result.errors)")
+    }
+  }
+
+  /// Where standard output is data, the table of steps is on standard error.
+  @Test func stepsDoNotDisturbData() throws {
+    try withColor { _, model in
+      let picture = Self.demo.path("picture.png")
+      let plain = try Command.run("run", model, picture, "--json")
+      let steps = try Command.run("run", model, picture, "--json", "--steps")
+      #expect(steps.code == 0 && steps.output == plain.output, "\(steps.output)")
+      #expect(steps.errors.contains("GFLOP/s"), "\(steps.errors)")
+    }
+  }
+
+  /// An array with several axes has one label per element; 0.5 is the largest of the four.
+  @Test func labelsOfAnArrayWithSeveralAxes() throws {
+    try withTemporaryFolder { folder in
+      try writeFile(
+        Array(
+          """
+          layer { name: "x" type: "Input" top: "x" input_param { shape { dim: 1 dim: 1 dim: 2 dim: 2 } } }
+          layer { name: "y" type: "Power" bottom: "x" top: "y" power_param { scale: 1 } }
+          """.utf8), to: folder + "/n.prototxt")
+      try writeFile(Array("a\nb\nc\nd\n".utf8), to: folder + "/labels.txt")
+      try writeFile(Array("[[[0.25, 0.125], [0.5, 0.125]]]".utf8), to: folder + "/x.json")
+      let (plain, model) = (folder + "/n.mlmodel", folder + "/c.mlmodel")
+      try Command.run("convert", folder + "/n.prototxt", "-o", plain)
+      let edit = try Command.run("edit", plain, "-o", model, "--labels", folder + "/labels.txt")
+      #expect(edit.code == 0, "\(edit.errors)")
+      let run = try Command.run(
+        "run", model, folder + "/x.json", "--layout", "coreml", "--top", "1")
+      #expect(run.code == 0 && run.output.contains("  c  50.00%"), "\(run.output)\(run.errors)")
+    }
+  }
+
+  /// The error names what does not fit: an array of another name, or one without items.
+  @Test func arraysThatAreNoInputAreNamed() throws {
+    try withTemporaryFolder { folder in
+      let model = folder + "/m.mlmodel"
+      try Command.run("convert", Self.demo.path("swish.h5"), "-o", model)
+      let array = Tensor(shape: [1, 64, 64, 3], [Float](repeating: 0, count: 64 * 64 * 3))
+      try ArraySet([NamedArray(array, name: "image"), NamedArray(array, name: "other")])
+        .write(to: folder + "/two.npz")
+      try ArraySet([NamedArray(Tensor(shape: [0, 64, 64, 3], []))]).write(to: folder + "/none.npy")
+      for (file, message) in [
+        ("two.npz", "the model has no input 'other'"),
+        ("none.npy", "image: an array without items"),
+      ] {
+        let run = try Command.run("run", model, "\(folder)/\(file)")
+        #expect(run.code == 2 && run.errors.contains("\(file): \(message)"), "\(run.errors)")
+      }
+    }
+  }
+
   /// The means of the colors, largest first: 0.8 for blue, the last color.
   @Test func aListWithoutLabelsPrintsItsLargest() throws {
     try withTemporaryFolder { folder in

@@ -110,6 +110,17 @@ import Testing
     }
   }
 
+  /// A broken link is an input that cannot be read.
+  @Test func brokenLinksAreReported() throws {
+    try withPictures { folder, model in
+      try FileManager.default.createSymbolicLink(
+        atPath: folder + "/in/z.png", withDestinationPath: "nowhere")
+      let run = try Command.run("run", model, folder + "/in")
+      #expect(run.code == 2, "\(run.errors)")
+      #expect(run.errors.contains("\(folder)/in/z.png: no such file\n"), "\(run.errors)")
+    }
+  }
+
   /// An error in the options is reported once and ends the run.
   @Test func faultsOfTheOptionsAreNoPicturesFaults() throws {
     try withPictures { folder, model in

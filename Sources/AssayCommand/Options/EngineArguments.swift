@@ -66,14 +66,7 @@ struct ComputePrecisionArguments: ParsableArguments {
   }
 
   /// - Throws: `.mismatch` for a name that no layer has.
-  func requireLayers(in model: Model) throws {
-    guard let network = model.neuralNetwork else { return }
-    for name in kept.layers where !network.layers.contains(where: { $0.name == name }) {
-      throw ModelError(
-        .mismatch, "the model has no layer '\(name)' to keep in single precision",
-        hint: "list the layers with `assay inspect`")
-    }
-  }
+  func requireLayers(in model: Model) throws { try kept.requireLayers(in: model) }
 }
 
 /// Layers that compute in single precision while others compute in half precision.
@@ -82,6 +75,16 @@ struct KeptInFloat32Arguments: ParsableArguments {
     name: .customLong("keep-float32"),
     help: .advanced("With float16, compute this layer in single precision; repeatable.", "LAYER"))
   var layers: [String] = []
+
+  /// - Throws: `.mismatch` for a name that no layer has.
+  func requireLayers(in model: Model) throws {
+    guard let network = model.neuralNetwork else { return }
+    for name in layers where !network.layers.contains(where: { $0.name == name }) {
+      throw ModelError(
+        .mismatch, "the model has no layer '\(name)' to keep in single precision",
+        hint: "list the layers with `assay inspect`")
+    }
+  }
 }
 
 /// The function of an ML Program.

@@ -26,6 +26,7 @@ struct MLProgramArguments: ParsableArguments {
     of model: Model, isSource: Bool, isHalf: Bool, target: SystemTarget?, inputs: [String],
     forONNX: Bool, _ predictor: Predictor.Options
   ) throws -> Model {
+    try kept.requireLayers(in: model)
     var options = ProgramOptions()
     options.precision = isHalf ? .float16 : .float32
     options.keptInFloat32 = Set(kept.layers)

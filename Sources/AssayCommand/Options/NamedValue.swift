@@ -17,20 +17,16 @@ struct NamedValue<Value: ExpressibleByArgument>: ExpressibleByArgument {
   }
 }
 
-/// A number, or a fraction such as `1/255`.
+/// A number in the range of single precision, or a fraction such as `1/255`.
 struct Fraction: ExpressibleByArgument {
   let value: Double
 
   init?(argument: String) {
     let parts = argument.split(separator: "/", omittingEmptySubsequences: false)
-    guard parts.count <= 2, let numerator = Double(parts[0]), numerator.isFinite else { return nil }
-    guard parts.count == 2 else {
-      value = numerator
-      return
-    }
-    guard let denominator = Double(parts[1]), denominator != 0, denominator.isFinite else {
-      return nil
-    }
+    guard parts.count <= 2, let numerator = Double(parts[0]),
+      let denominator = parts.count == 2 ? Double(parts[1]) : 1, denominator.isFinite,
+      Float(numerator / denominator).isFinite
+    else { return nil }
     value = numerator / denominator
   }
 }
@@ -49,14 +45,14 @@ struct KeyValue: ExpressibleByArgument {
   }
 }
 
-/// Numbers separated by commas.
+/// Numbers in the range of single precision, separated by commas.
 struct NumberList: ExpressibleByArgument {
   let values: [Double]
 
   init?(argument: String) {
     let parts = argument.split(separator: ",", omittingEmptySubsequences: false)
     let values = parts.compactMap { Double($0) }
-    guard values.count == parts.count else { return nil }
+    guard values.count == parts.count, values.allSatisfy({ Float($0).isFinite }) else { return nil }
     self.values = values
   }
 }
