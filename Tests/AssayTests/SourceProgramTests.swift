@@ -37,6 +37,7 @@ import Testing
       ("keras/layers/tf2/any_length_gru_sequences.h5", []),
       ("keras/layers/tf2/any_length_attention_5.h5", []),
       ("keras/layers/k3/any_length_same_strides.keras", []),
+      ("keras/layers/k3/reshaped_outputs.keras", []),
     ])
   func programsOfKeras(_ name: String, _ wanted: [String]) throws {
     try withTemporaryFolder { folder in

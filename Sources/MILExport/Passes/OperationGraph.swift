@@ -18,6 +18,8 @@ final class OperationGraph {
   private var kept: Set<String>
   private var types: [String: MILValueType]
   private var constants: [String: MILValue]
+  /// The names of values that results of the block replaced.
+  private var renamed: [String: String] = [:]
 
   /// - Parameters:
   ///   - types: the types of the values around the block.
@@ -130,7 +132,9 @@ final class OperationGraph {
     return axes.map { $0 < 0 ? $0 + rank : $0 }
   }
 
+  /// - Parameter value: a name, which a result of the block may have replaced.
   func variable(_ value: String, shape: [Int]? = nil) throws -> Variable {
+    let value = renamed[value] ?? value
     guard let type = type(value), let own = shape ?? self.shape(value) else {
       throw ModelError(.internal, "'\(value)' has no type")
     }
@@ -176,6 +180,7 @@ final class OperationGraph {
   /// Makes all operations read `other` instead of the value. A result of the block keeps its name:
   /// `other` takes it, or a copy does.
   func substitute(_ value: String, _ other: String) throws {
+    let other = renamed[other] ?? other
     guard let name = producers[value] else { return }
     for user in users(value) {
       guard var operation = operations[user] else { continue }
@@ -196,6 +201,7 @@ final class OperationGraph {
     guard var operation = operations[owner], let index = slot[owner], let old = slot[value],
       operations[value]?.outputs.count == 1
     else { return }
+    renamed[other] = value
     detach(value)
     let unused = operations[value]?.namesRead ?? []
     operations[value] = nil
