@@ -115,7 +115,7 @@ struct NormalizationLayer: KerasLayer {
       scale.append(isInverse ? deviation : 1 / deviation)
       offset.append(isInverse ? mean : -mean / deviation)
     }
-    guard count > 1, indices.count > 1 else {
+    guard count > 1, !indices.isEmpty, indices != [tensor.rank - 1] else {
       return [try network.rescaled(tensor, scale: scale, offset: offset, call)]
     }
     let axes = try ReducibleAxes(indices, of: tensor, call)

@@ -19,6 +19,10 @@ struct TimeDistributed: KerasLayer {
 
   init(_ configuration: LayerConfiguration) throws {
     (inner, innerClass) = try configuration.wrappedLayer()
+    try configuration.require(
+      !(inner is SpectralNormalization), "layer",
+      unsupported: "SpectralNormalization inside TimeDistributed is not supported",
+      hint: "replace it with the layer that it wraps, whose stored kernel is already normalized")
     isInModel = configuration[Self.isInModel] != nil
   }
 
