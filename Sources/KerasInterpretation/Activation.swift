@@ -1,5 +1,6 @@
 import ByteFormats
 import Interpretation
+import KerasFormat
 import LibC
 import TensorCore
 
@@ -7,16 +8,29 @@ import TensorCore
 struct Activation {
   private let name: String
   private let run: LayerRun
+  /// The same as a Lambda, if the file has the function's code.
+  private var lambda: LayerRun?
 
   init(_ value: JSONValue, _ run: LayerRun) throws {
+    if StoredFunction(value) != nil {
+      var fields = JSONObject()
+      fields["function"] = value
+      lambda = run
+      lambda?.className = "Lambda"
+      lambda?.fields = .object(fields)
+    }
     name = ClassIdentity.function(value) ?? ClassIdentity.name(value)
     self.run = run
     try run.require(
-      name == "softmax" || Self.function(name, run.generation) != nil,
+      name == "softmax" || lambda != nil || Self.function(name, run.generation) != nil,
       "the activation \(value.text.prefix(60)) is not interpreted")
   }
 
   func apply(_ array: DoubleArray, axis: Int = -1) throws -> DoubleArray {
+    if var lambda {
+      lambda.inputs = [KerasValue(array: array)]
+      return try Lambdas.run(lambda)[0].array
+    }
     if name == "softmax" { return Self.softmax(array, axis: axis) }
     guard let function = Self.function(name, run.generation) else { return array }
     return array.map(function)

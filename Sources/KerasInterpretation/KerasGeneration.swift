@@ -17,6 +17,10 @@ struct KerasGeneration: Sendable {
   let combinesMasked: Bool
   /// Whether MultiHeadAttention removes the masks of its inputs for the calls after it, since 3.8.
   let attentionRemovesMasks: Bool
+  /// Whether MultiHeadAttention uses the masks of its inputs, since 2.10.
+  let attentionUsesMasks: Bool
+  /// Whether masked softmax returns 0 for masked elements, since 3.14.
+  let softmaxDropsMasked: Bool
 
   init(version: String?, backend: String?, _ configuration: JSONValue) {
     let numbers = (version ?? "").split { $0 == "." || $0 == "-" }.map { Int($0) ?? 0 }
@@ -33,8 +37,14 @@ struct KerasGeneration: Sendable {
     isTensorFlow =
       version?.hasSuffix("-tf") == true || major > 2 || major == 2 && minor >= 4 || isUnknown
     masksSteps = isTensorFlow || major == 2 && (numbers.isEmpty || minor >= 2)
-    attentionRemovesMasks = major > 3 || major == 3 && (numbers.count < 2 || minor >= 8)
-    combinesMasked = major > 3 || major == 3 && (numbers.count < 2 || minor >= 4)
+    let major = major
+    func isKeras3(since version: Int) -> Bool {
+      major > 3 || major == 3 && (numbers.count < 2 || minor >= version)
+    }
+    attentionRemovesMasks = isKeras3(since: 8)
+    softmaxDropsMasked = isKeras3(since: 14)
+    combinesMasked = isKeras3(since: 4)
+    attentionUsesMasks = major > 2 || numbers.isEmpty || major == 2 && minor >= 10
     zeroesMaskedSteps = isTensorFlow && (major > 2 || minor >= 3 || isUnknown)
     hasHalfPixelCenters = major > 2 || major == 2 && numbers.count > 1 && numbers[1] >= 3
   }

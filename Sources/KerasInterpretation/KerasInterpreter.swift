@@ -60,7 +60,7 @@ package struct KerasInterpreter: SourceInterpreter {
         ModelError(.mismatch, "input '\(input.name)' has no value", file: file))
       return KerasValue(array: value)
     }
-    let results = try run(ModelCall(model: model, prefix: ""), values, visit, takeOver)
+    let results = try run(ModelCall(model: model, prefix: ""), values, visit, takeOver).outputs
     return Dictionary(
       zip(outputNames, results.map(\.array)), uniquingKeysWith: { first, _ in first })
   }
@@ -98,13 +98,76 @@ package struct KerasInterpreter: SourceInterpreter {
           label.contains(":")
             ? nil : try visit(label, array.reshaped(steps + array.shape.dropFirst())).map(parts)
         },
-        { try takeOver($0, $1).map(parts) })
+        { try takeOver($0, $1).map(parts) }
+      ).outputs
     }
   }
 
+  /// The inputs of a call without the tensors that are masks, and their positions. A stated mask
+  /// replaces that of the input.
+  private static func masked(
+    _ tensors: [KerasValue], _ call: KerasCall
+  ) -> (inputs: [KerasValue], positions: [Int]) {
+    let masks = KerasCall.masks.flatMap { call.keywords[$0]?.tensors ?? [] }
+    let positions = tensors.indices.filter { !masks.contains($0) }
+    var inputs = positions.map { tensors[$0] }
+    let stated = call.keywords["mask"]?.tensors ?? []
+    guard stated.contains(where: { $0 != nil }) else { return (inputs, positions) }
+    for (index, mask) in stated.enumerated() where inputs.indices.contains(index) {
+      inputs[index].mask = mask.map { tensors[$0].array.map { $0 == 0 ? 0 : 1 } }
+      inputs[index].isMaskUnknown = false
+    }
+    return (inputs, positions)
+  }
+
+  /// The calls in Keras 3's order (`map_graph` in keras/src/ops/function.py), which matters if one
+  /// removes a mask: by the longest path to an output, and then in reverse order of a search from
+  /// the outputs. Calls that no output needs come last.
+  private static func ordered(_ calls: [Call], _ model: KerasModel) -> [Call] {
+    func sources(_ call: Call) -> [Call] {
+      let all = model.layers[call.layer].calls
+      return all.indices.contains(call.call)
+        ? all[call.call].inputs.map { Call(layer: $0.layer, call: $0.call) } : []
+    }
+    var (finished, entered): ([Call], Set<Call>) = ([], [])
+    for output in model.outputs {
+      // The sources of each call on the path that remain to be searched.
+      var path: [(call: Call, rest: ArraySlice<Call>)] = []
+      func enter(_ call: Call) {
+        if entered.insert(call).inserted { path.append((call, sources(call)[...])) }
+      }
+      enter(Call(layer: output.layer, call: output.call))
+      while let last = path.indices.last {
+        if let next = path[last].rest.popFirst() {
+          enter(next)
+        } else {
+          finished.append(path.removeLast().call)
+        }
+      }
+    }
+    var rank: [Call: (depth: Int, number: Int)] = [:]
+    var layerDepth: [Int: Int] = [:]
+    for call in finished.reversed() {
+      let depth = max(rank[call]?.depth ?? 0, layerDepth[call.layer] ?? 0)
+      rank[call] = (depth, rank[call]?.number ?? rank.count)
+      layerDepth[call.layer] = depth
+      for source in sources(call) {
+        rank[source] = (
+          max(depth + 1, rank[source]?.depth ?? 0), rank[source]?.number ?? rank.count
+        )
+      }
+    }
+    let known = calls.filter { rank[$0] != nil }.sorted { first, second in
+      guard let a = rank[first], let b = rank[second] else { return false }
+      return (-a.depth, a.number) < (-b.depth, b.number)
+    }
+    return known + calls.filter { rank[$0] == nil }
+  }
+
+  /// - Returns: the outputs, and the positions of the inputs whose masks the model removes.
   private func run(
     _ run: ModelCall, _ arguments: [KerasValue], _ visit: Visitor, _ takeOver: Substitute
-  ) throws -> [KerasValue] {
+  ) throws -> (outputs: [KerasValue], unmasked: [Int]) {
     let model = run.model
     try require(
       arguments.count == model.inputs.count,
@@ -114,7 +177,7 @@ package struct KerasInterpreter: SourceInterpreter {
       results[Call(layer: reference.layer, call: reference.call)] = [value]
     }
     var uses: [Call: Int] = [:]
-    for reference in model.layers.flatMap(\.calls).joined() + model.outputs {
+    for reference in model.layers.flatMap(\.calls).flatMap(\.inputs) + model.outputs {
       uses[Call(layer: reference.layer, call: reference.call), default: 0] += 1
     }
     func value(_ reference: KerasModel.Reference) throws -> KerasValue? {
@@ -129,6 +192,14 @@ package struct KerasInterpreter: SourceInterpreter {
       }
       return found[reference.tensor]
     }
+    var unmasked: Set<Call> = []
+    func unmask(_ sources: [KerasModel.Reference]) {
+      for source in sources {
+        let call = Call(layer: source.layer, call: source.call)
+        unmasked.insert(call)
+        results[call]?[source.tensor].mask = nil
+      }
+    }
     func release(_ sources: [KerasModel.Reference]) {
       for source in sources {
         let used = Call(layer: source.layer, call: source.call)
@@ -139,37 +210,52 @@ package struct KerasInterpreter: SourceInterpreter {
     var pending = model.layers.indices.flatMap { index in
       model.layers[index].calls.indices.map { Call(layer: index, call: $0) }
     }.filter { results[$0] == nil }
+    if generation.attentionRemovesMasks { pending = Self.ordered(pending, model) }
     while !pending.isEmpty {
       var waiting: [Call] = []
       for call in pending {
         let layer = model.layers[call.layer]
-        let sources = layer.calls[call.call]
-        let inputs = try sources.compactMap { try value($0) }
-        guard inputs.count == sources.count else {
+        let made = layer.calls[call.call]
+        let sources = made.inputs
+        let given = try sources.compactMap { try value($0) }
+        guard given.count == sources.count else {
           waiting.append(call)
           continue
         }
+        let (inputs, positions) = Self.masked(given, made)
         let name = run.prefix + layer.name + (layer.calls.count > 1 ? "_\(call.call)" : "")
         // The argument of a model's call is that of its layers.
-        let stated = layer.training.indices.contains(call.call) ? layer.training[call.call] : nil
-        let isTraining = stated ?? run.isTraining
+        let isTraining = made.training ?? run.isTraining
         var outputs: [KerasValue]
         if let nested = layer.nested {
           let inner = ModelCall(model: nested, prefix: name + "_", isTraining: isTraining)
-          outputs =
-            layer.isStepwise
-            ? try stepwise(inner, inputs, visit, takeOver)
-            : try self.run(inner, inputs, visit, takeOver)
+          if layer.isStepwise {
+            outputs = try stepwise(inner, inputs, visit, takeOver)
+          } else {
+            let result = try self.run(inner, inputs, visit, takeOver)
+            outputs = result.outputs
+            unmask(result.unmasked.map { sources[positions[$0]] })
+          }
         } else {
           do {
             outputs = try LayerRun(
               file: file, name: layer.name, className: layer.className, fields: layer.fields,
               inputs: inputs, weights: weights[ObjectIdentifier(layer)] ?? [],
-              generation: generation, arguments: layer.arguments,
+              generation: generation, call: made, tensors: given.map(\.array),
               // Keras 3's predict() overrides the argument.
               isTraining: isTraining && generation.major < 3
             ).outputs()
           } catch let error as InterpretationError {
+            if layer.className == "MultiHeadAttention", generation.attentionRemovesMasks {
+              unmask(sources)
+            } else if generation.attentionRemovesMasks,
+              KerasOperations.byClass[layer.className] == nil
+            {
+              for source in sources {
+                results[Call(layer: source.layer, call: source.call)]?[source.tensor]
+                  .isMaskUnknown = true
+              }
+            }
             // Most layers propagate the mask of their steps.
             results[call] = try error.values(name, takeOver).map {
               KerasValue(array: $0, mask: inputs.first?.mask)
@@ -184,9 +270,7 @@ package struct KerasInterpreter: SourceInterpreter {
         }
         results[call] = outputs
         if layer.className == "MultiHeadAttention", generation.attentionRemovesMasks {
-          for source in sources {
-            results[Call(layer: source.layer, call: source.call)]?[source.tensor].mask = nil
-          }
+          unmask(sources)
         }
         release(sources)
       }
@@ -197,10 +281,15 @@ package struct KerasInterpreter: SourceInterpreter {
       }
       pending = waiting
     }
-    return try model.outputs.map { reference in
-      let result = try value(reference).orThrow(
+    let outputs = try model.outputs.map { reference in
+      try value(reference).orThrow(
         ModelError(.malformed, "an output of the model is never computed", file: file))
-      return result
     }
+    return (
+      outputs,
+      model.inputs.indices.filter {
+        unmasked.contains(Call(layer: model.inputs[$0].layer, call: model.inputs[$0].call))
+      }
+    )
   }
 }

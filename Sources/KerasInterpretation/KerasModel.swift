@@ -14,13 +14,9 @@ struct KerasModel: Sendable {
     let name: String
     let className: String
     let fields: JSONValue
-    let calls: [[Reference]]
+    let calls: [KerasCall]
     /// The nested model: the layer itself, or the model that TimeDistributed applies to each step.
     let nested: KerasModel?
-    /// The names of call arguments other than input tensors that are neither None nor False.
-    let arguments: Set<String>
-    /// The `training` argument of each call; nil if it is absent.
-    let training: [Bool?]
     /// Whether the layer is a function of keras.ops, which has no weights and no layer class.
     var isOperation: Bool { className.hasPrefix(Self.operation) }
 
@@ -30,16 +26,13 @@ struct KerasModel: Sendable {
     static let operation = "operation "
 
     init(
-      name: String, className: String, fields: JSONValue, calls: [[Reference]],
-      nested: KerasModel?, arguments: Set<String> = [], training: [Bool?] = []
+      name: String, className: String, fields: JSONValue, calls: [KerasCall], nested: KerasModel?
     ) {
       self.name = name
       self.className = className
       self.fields = fields
       self.calls = calls
       self.nested = nested
-      self.arguments = arguments
-      self.training = training
     }
 
     var declaredShape: [Int?] {
@@ -85,7 +78,7 @@ struct KerasModel: Sendable {
   /// A chain of layers; the input shape of the first layer defines the input.
   private init(sequence: [JSONValue], depth: Int) throws {
     var layers: [Layer] = []
-    func add(_ json: JSONValue, _ calls: [[Reference]]) throws {
+    func add(_ json: JSONValue, _ calls: [KerasCall]) throws {
       let nested = try Self.nested(json, depth: depth)
       let config = json["config"] ?? .null
       layers.append(
@@ -113,13 +106,14 @@ struct KerasModel: Sendable {
           Layer(
             name: branch["config"]?["name"]?.string ?? "sequential_\(number)",
             className: "Sequential", fields: .null,
-            calls: [[Reference(layer: layers.count - 1, call: 0, tensor: 0)]], nested: nested))
+            calls: [KerasCall([Reference(layer: layers.count - 1, call: 0, tensor: 0)])],
+            nested: nested))
         merged.append(Reference(layer: layers.count - 1, call: 0, tensor: 0))
       }
       layers.append(
         Layer(
           name: first["config"]?["name"]?.string ?? "merge_1", className: "Merge",
-          fields: first["config"] ?? .null, calls: [merged], nested: nil))
+          fields: first["config"] ?? .null, calls: [KerasCall(merged)], nested: nil))
     }
     for json in merged.isEmpty ? sequence[...] : sequence.dropFirst() {
       let isInput = ClassIdentity.name(json) == "InputLayer"
@@ -140,7 +134,8 @@ struct KerasModel: Sendable {
             name: (config["name"]?.string ?? "sequential") + "_input", className: "InputLayer",
             fields: .object(fields), calls: [], nested: nil))
       }
-      try add(json, isInput ? [] : [[Reference(layer: layers.count - 1, call: 0, tensor: 0)]])
+      try add(
+        json, isInput ? [] : [KerasCall([Reference(layer: layers.count - 1, call: 0, tensor: 0)])])
     }
     guard !layers.isEmpty else { throw ModelError(.malformed, "the model has no layers") }
     self.layers = layers
@@ -158,41 +153,21 @@ struct KerasModel: Sendable {
     for (index, name) in names.enumerated() { positions[name] = index }
     func reference(_ json: JSONValue) throws -> Reference? {
       guard let parts = json.array, parts.count >= 3, let name = parts[0].string,
-        let call = parts[1].int, let tensor = parts[2].int
+        let call = parts[1].int, let tensor = parts[2].int, name != "_CONSTANT_VALUE"
       else { return nil }
       guard let layer = positions[name], call >= 0, tensor >= 0 else {
         throw ModelError(.malformed, "it refers to a layer '\(name)', which does not exist")
       }
       return Reference(layer: layer, call: call, tensor: tensor)
     }
-    func references(_ json: JSONValue, _ depth: Int = 0) throws -> [Reference] {
-      guard depth < 64 else { throw ModelError(.limitExceeded, "references nested too deep") }
-      if let single = try reference(json) {
-        // Attention receives its value and key by name.
-        let named = try ["value", "key"].compactMap { name in
-          try json.array?.dropFirst(3).first?[name].flatMap(reference)
-        }
-        return [single] + named
-      }
-      if let history = json["config"]?["keras_history"] {
-        return try references(history, depth + 1)
-      }
-      if let list = json.array { return try list.flatMap { try references($0, depth + 1) } }
-      if let object = json.object {
-        // `tf.nest` and `keras.tree` sort the keys of a dictionary.
-        return try object.members.sorted { $0.name < $1.name }
-          .flatMap { try references($0.value, depth + 1) }
-      }
-      return []
-    }
     var calls = try elements.map { element in
-      try (element["inbound_nodes"]?.array ?? []).map { try references($0) }
+      try (element["inbound_nodes"]?.array ?? []).map { try KerasCall($0, reference) }
     }
-    var inputs = try references(config["input_layers"] ?? .null)
-    var outputs = try references(config["output_layers"] ?? .null)
+    var inputs = try KerasCall(config["input_layers"] ?? .null, reference).inputs
+    var outputs = try KerasCall(config["output_layers"] ?? .null, reference).inputs
     // Some versions count the construction of a nested model as its first call.
     var highest = [Int](repeating: 0, count: elements.count)
-    for reference in Array(calls.joined().joined()) + inputs + outputs {
+    for reference in calls.joined().flatMap(\.inputs) + inputs + outputs {
       highest[reference.layer] = max(highest[reference.layer], reference.call)
     }
     func adjusted(_ reference: Reference) throws -> Reference {
@@ -206,7 +181,11 @@ struct KerasModel: Sendable {
     }
     inputs = try inputs.map(adjusted)
     outputs = try outputs.map(adjusted)
-    calls = try calls.map { try $0.map { try $0.map(adjusted) } }
+    for index in calls.indices {
+      for call in calls[index].indices {
+        calls[index][call].inputs = try calls[index][call].inputs.map(adjusted)
+      }
+    }
     var layers: [Layer] = []
     for (index, element) in elements.enumerated() {
       let name = ClassIdentity.name(element)
@@ -215,9 +194,7 @@ struct KerasModel: Sendable {
         Layer(
           name: names[index], className: className, fields: element["config"] ?? .null,
           calls: calls[index],
-          nested: try Self.nested(element, depth: depth),
-          arguments: Self.arguments(element["inbound_nodes"] ?? .null),
-          training: (element["inbound_nodes"]?.array ?? []).map(Self.training)))
+          nested: try Self.nested(element, depth: depth)))
     }
     self.layers = layers
     self.inputs = inputs
@@ -239,25 +216,4 @@ struct KerasModel: Sendable {
     "Add", "Average", "BatchNorm", "Concatenate", "DepthToSpace", "Dot", "Maximum", "Minimum",
     "Multiply", "Normalize", "Reshape", "Softmax", "Subtract",
   ]
-
-  private static func training(_ node: JSONValue) -> Bool? {
-    let arguments = [node["kwargs"]] + (node.array ?? [node]).map { $0.array?.dropFirst(3).first }
-    let value = arguments.lazy.compactMap { $0?["training"] }.first
-    return value?.bool ?? value?.int.map { $0 != 0 }
-  }
-
-  /// The keyword arguments of the calls: `kwargs` in Keras 3, after the tensor's index in earlier
-  /// versions.
-  private static func arguments(_ nodes: JSONValue) -> Set<String> {
-    var names: Set<String> = []
-    func add(_ arguments: JSONValue?) {
-      for member in arguments?.object?.members ?? []
-      where !member.value.isNull && member.value.bool != false { names.insert(member.name) }
-    }
-    for node in nodes.array ?? [] {
-      add(node["kwargs"])
-      for tensor in node.array ?? [] { add(tensor.array?.dropFirst(3).first) }
-    }
-    return names
-  }
 }

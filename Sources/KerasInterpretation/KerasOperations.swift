@@ -1,3 +1,5 @@
+import Interpretation
+
 /// The supported classes, without aliases.
 enum KerasOperations {
   typealias Operation = @Sendable (LayerRun) throws -> [KerasValue]
@@ -15,18 +17,39 @@ enum KerasOperations {
       table.merge(family) { first, _ in first }
     }
     for (name, other) in otherNames { table[name] = table[other] }
-    for name in ["Add", "Subtract", "Multiply", "Maximum", "Minimum"] {
-      // With one tensor, the call contains the other operand as a number.
-      let merge = table[name]
+    for (name, function) in pairs {
       table[KerasModel.Layer.operation + name] = { run in
-        guard run.inputs.count == 2, let merge else {
-          throw run.missing("\(run.inputs.count) tensors")
-        }
-        return try merge(run).map { KerasValue(array: $0.array) }
+        let rank = try max(run.operand(0).rank, run.operand(1).rank)
+        let (first, second) = try (run.operand(0, rank: rank), run.operand(1, rank: rank))
+        return [KerasValue(array: try Merges.broadcast(first, second, function))]
       }
     }
+    table[KerasModel.Layer.operation + "Any"] = any
     return table
   }()
+
+  /// The functions of keras.ops with two operands, which broadcast as in NumPy.
+  private static let pairs: [String: @Sendable (Double, Double) -> Double] = [
+    "Add": { $0 + $1 }, "Subtract": { $0 - $1 }, "Multiply": { $0 * $1 },
+    "Maximum": { max($0, $1) }, "Minimum": { min($0, $1) }, "NotEqual": { $0 == $1 ? 0 : 1 },
+    "Equal": { $0 == $1 ? 1 : 0 }, "Greater": { $0 > $1 ? 1 : 0 },
+    "GreaterEqual": { $0 >= $1 ? 1 : 0 }, "Less": { $0 < $1 ? 1 : 0 },
+    "LessEqual": { $0 <= $1 ? 1 : 0 }, "LogicalOr": { $0 == 0 && $1 == 0 ? 0 : 1 },
+    "LogicalAnd": { $0 == 0 || $1 == 0 ? 0 : 1 },
+  ]
+
+  /// Whether any element along the last axis is nonzero, as in the mask of `Masking`.
+  private static func any(_ run: LayerRun) throws -> [KerasValue] {
+    let x = try run.operand(0)
+    try run.require(
+      x.rank > 0 && run.field("axis")?.int.flatMap(x.axis) == x.rank - 1 && !run.bool("keepdims"),
+      "its axes are not interpreted")
+    let (outer, size, _) = x.split(at: x.rank - 1)
+    let found = (0..<outer).map { row in
+      x.values[row * size..<(row + 1) * size].contains { $0 != 0 } ? 1.0 : 0
+    }
+    return [KerasValue(array: DoubleArray(shape: Array(x.shape.dropLast()), found))]
+  }
 
   /// Aliases of these classes, in Keras and in other packages.
   private static let otherNames: [(String, String)] =

@@ -6,6 +6,8 @@ import TensorCore
 struct KerasValue: Sendable {
   var array: DoubleArray
   var mask: DoubleArray?
+  /// Whether a layer that is not interpreted may have removed the mask.
+  var isMaskUnknown = false
 
   init(array: DoubleArray, mask: DoubleArray? = nil) {
     self.array = array
@@ -22,8 +24,9 @@ struct LayerRun {
   var inputs: [KerasValue]
   var weights: [DoubleArray]
   let generation: KerasGeneration
-  /// The keyword arguments of the call.
-  let arguments: Set<String>
+  let call: KerasCall
+  /// All tensors of the call, including those that are masks.
+  let tensors: [DoubleArray]
   var isTraining = false
 
   var input: DoubleArray { inputs[0].array }
@@ -32,6 +35,9 @@ struct LayerRun {
     let operation = try KerasOperations.byClass[className].orThrow(
       missing("this layer class is not interpreted"))
     try require(!inputs.isEmpty, "it has no inputs")
+    try require(
+      inputs.allSatisfy { $0.mask == nil || !$0.isMaskUnknown },
+      "a layer that is not interpreted may have removed its mask")
     let isQuantized = ["Quantized", "Int4DTypePolicy", "_from_"].contains(
       where: (fields["dtype"] ?? .null).text.contains)
     let run = isQuantized ? try QuantizedWeights.plain(self) : self
@@ -43,8 +49,9 @@ struct LayerRun {
     {
       throw missing("the class of Keras's examples is not interpreted")
     }
-    let other = arguments.subtracting(["training", "initial_state", "inputs", "query", "value"])
-      .subtracting(generation.major < 3 ? ["key"] : [])
+    let other = call.names.subtracting([
+      "training", "initial_state", "inputs", "sequences", "query", "value", "key", "mask",
+    ]).subtracting(Attentions.arguments[className] ?? [])
     try require(other.isEmpty, "its argument '\(other.min() ?? "")' is not interpreted")
     let rates = ["rate", "stddev", "p", "dropout", "recurrent_dropout"].compactMap {
       field($0)?.double
@@ -66,6 +73,27 @@ struct LayerRun {
 
   func require(_ condition: Bool, _ message: @autoclosure () -> String) throws {
     if !condition { throw missing(message()) }
+  }
+
+  /// A tensor argument by its name.
+  func tensor(_ name: String) -> DoubleArray? {
+    call.keywords[name]?.tensors.first.flatMap { $0 }.map { tensors[$0] }
+  }
+
+  /// A positional argument of an operation, a tensor or a number, with at least `rank` axes.
+  func operand(_ position: Int, rank: Int = 0) throws -> DoubleArray {
+    let argument = call.positional.indices.contains(position) ? call.positional[position] : nil
+    var array: DoubleArray?
+    switch argument {
+    case .tensor(let index)?: array = tensors[index]
+    case .value(let value)?:
+      let number = value.double ?? value.bool.map { $0 ? 1 : 0 }
+      array = number.map { DoubleArray(shape: [], [$0]) }
+    case .list, nil: break
+    }
+    guard let array else { throw missing("its argument \(position + 1) is not interpreted") }
+    return try array.reshaped(
+      [Int](repeating: 1, count: max(0, rank - array.rank)) + array.shape)
   }
 
   // MARK: Settings

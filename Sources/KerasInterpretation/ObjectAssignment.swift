@@ -52,6 +52,8 @@ struct ObjectAssignment {
 
   /// `to_snake_case` of keras/src/utils/naming.py.
   private static func groupName(_ className: String) -> String {
+    // Keras exports this class under another name.
+    if className == "GroupQueryAttention" { return "grouped_query_attention" }
     let letters = Array(className.unicodeScalars)
     func isUpper(_ index: Int) -> Bool { ("A"..."Z").contains(letters[index]) }
     func isLower(_ index: Int) -> Bool {

@@ -6,30 +6,30 @@ import TensorCore
 
 /// Lambdas that are formulas: runs their instructions one by one on arrays of doubles.
 enum Lambdas {
-  static let operations: [String: KerasOperations.Operation] = [
-    "Lambda": { run in
-      guard let fields = run.fields.object,
-        fields["function_type"]?.string != "function",
-        let stored = fields["function"].flatMap({ StoredFunction($0) }), stored.defaults.isEmpty,
-        stored.closure.isEmpty, fields["arguments"]?.object?.members.isEmpty != false,
-        stored.code.argumentCount == 1
-      else { throw run.missing("its function is not interpreted") }
-      var results: [DoubleArray] = []
-      var reason: (any Error)?
-      for reading in stored.code.readings {
-        do {
-          var function = LambdaRun(run, stored.code)
-          results.append(try function.result(of: reading.operations))
-        } catch { reason = reason ?? error }
-      }
-      guard let first = results.first else { throw reason ?? run.missing("its code is unknown") }
-      try run.require(
-        results.allSatisfy { $0.shape == first.shape && $0.values == first.values },
-        "Python versions disagree about it")
-      // A Lambda without a mask function drops the mask.
-      return [KerasValue(array: first)]
+  static let operations: [String: KerasOperations.Operation] = ["Lambda": run]
+
+  static func run(_ run: LayerRun) throws -> [KerasValue] {
+    guard let fields = run.fields.object,
+      fields["function_type"]?.string != "function",
+      let stored = fields["function"].flatMap({ StoredFunction($0) }), stored.defaults.isEmpty,
+      stored.closure.isEmpty, fields["arguments"]?.object?.members.isEmpty != false,
+      stored.code.argumentCount == 1
+    else { throw run.missing("its function is not interpreted") }
+    var results: [DoubleArray] = []
+    var reason: (any Error)?
+    for reading in stored.code.readings {
+      do {
+        var function = LambdaRun(run, stored.code)
+        results.append(try function.result(of: reading.operations))
+      } catch { reason = reason ?? error }
     }
-  ]
+    guard let first = results.first else { throw reason ?? run.missing("its code is unknown") }
+    try run.require(
+      results.allSatisfy { $0.shape == first.shape && $0.values == first.values },
+      "Python versions disagree about it")
+    // A Lambda without a mask function drops the mask.
+    return [KerasValue(array: first)]
+  }
 }
 
 /// One call of a Lambda's function.

@@ -148,8 +148,9 @@ enum Recurrences {
         states.count == count && states.allSatisfy { $0.shape == [batch, cell.units] },
         "initial states of the shapes \(states.map(\.shape))")
     }
-    // Keras 3 passes the mask only to a call with one tensor.
-    let isIgnored = run.generation.major >= 3 && run.inputs.count > 1
+    // Keras 3 passes the mask that an input carries only to a call with one tensor.
+    let isIgnored =
+      run.generation.major >= 3 && run.inputs.count > 1 && !run.call.names.contains("mask")
     let mask = isIgnored ? nil : run.inputs[0].mask
     try run.require(mask.map { $0.shape == [batch, steps] } ?? true, "a mask of another shape")
     let zeros = try DoubleArray(shape: [batch, cell.units])
