@@ -10,6 +10,8 @@ enum ActivationFunction: Sendable, Equatable {
   case named(String)
   /// A layer used as an activation function.
   case layer(className: String, fields: JSONObject)
+  /// A function whose code is in the file, as the fields of a Lambda.
+  case code(JSONObject)
 
   init(_ configuration: LayerConfiguration, _ field: String = "activation") throws {
     guard let (_, value) = configuration.field(field) else {
@@ -21,8 +23,14 @@ enum ActivationFunction: Sendable, Equatable {
       self = plain == "linear" ? .linear : .named(plain)
       return
     }
+    if let lambda = ModelDefinition.Layer.lambda(configuration.fields, field) {
+      self = .code(lambda)
+      return
+    }
     let className = try (value["class_name"]?.string).orThrow(
-      configuration.bad(field, value, "the name of an activation function"))
+      configuration.unsupported(
+        field, "its Python function cannot be read",
+        hint: "save the model with the name of a function of Keras in this field"))
     if className == "function" || className == "Function" {
       throw configuration.bad(field, value, "the name of an activation function")
     } else {
@@ -59,6 +67,7 @@ extension KerasWriter {
       result.blob = add(name, Activation(.linear(alpha: 1, beta: 0)), [tensor.blob])
     case .layer(let className, let fields):
       return try applyLayer(className, fields, tensor, name: name, call)
+    case .code(let fields): return try applyCode(fields, tensor, name: name, call)
     case .named(let stored):
       let package = StoredIdentity.package(stored)
       let plain = StoredIdentity.plainName(stored)

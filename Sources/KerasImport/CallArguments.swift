@@ -1,4 +1,5 @@
 import ByteFormats
+import SizeArithmetic
 
 /// An argument of a call. Tensors are represented by their indices among the call's inputs.
 indirect enum CallArgument: Sendable, Equatable {
@@ -36,6 +37,18 @@ indirect enum CallArgument: Sendable, Equatable {
   }
 }
 
+extension CallArgument {
+  /// The argument after some inputs, which it does not have, are removed.
+  fileprivate func without(_ positions: Set<Int>) -> CallArgument {
+    switch self {
+    case .tensor(let position): .tensor(position - positions.count { $0 < position })
+    case .value: self
+    case .list(let elements): .list(elements.map { $0.without(positions) })
+    case .object(let members): .object(members.mapValues { $0.without(positions) })
+    }
+  }
+}
+
 /// The arguments of a call besides the tensors themselves.
 struct CallArguments: Sendable, Equatable {
   var positional: [CallArgument] = []
@@ -43,4 +56,10 @@ struct CallArguments: Sendable, Equatable {
   /// Whether the layer runs in training mode, according to its own `training` argument or that of
   /// the model that calls it.
   var isTraining = false
+
+  /// Renumbers the tensors after some inputs are removed.
+  mutating func remove(_ positions: Set<Int>) {
+    positional = positional.map { $0.without(positions) }
+    keywords = keywords.mapValues { $0.without(positions) }
+  }
 }

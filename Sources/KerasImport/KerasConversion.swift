@@ -7,13 +7,13 @@ import TensorCore
 package struct KerasConversion: SourceConversion {
   private let source: KerasSource
   private(set) var options: ConversionOptions
-  private var graph: KerasGraph
+  private(set) var graph: KerasGraph
   private let files: PythonFiles
   private let formats: [LayerConfiguration.DataFormat]
-  private var handlers: [NodeConversion?] = []
+  var handlers: [NodeConversion?] = []
   private var weights: [ObjectIdentifier: [StoredWeight]] = [:]
   /// The outputs of each node; nil until it is converted.
-  private var tensors: [[KerasTensor]?]
+  private(set) var tensors: [[KerasTensor]?]
   /// The blobs of the model's state outputs, by recurrent node.
   private var states: [Int: [String]] = [:]
   private var problems: [ModelError] = []
@@ -26,7 +26,8 @@ package struct KerasConversion: SourceConversion {
 
   package init(_ source: KerasSource, _ options: ConversionOptions) throws {
     self.source = source
-    graph = try KerasGraph(source.definition)
+    graph = try KerasGraph(
+      source.definition, isOrdered: source.definition.removesMasks(source.version))
     var notes: [String] = []
     self.options = graph.naming(options, notes: &notes)
     formats = DataFormats(graph).preferred
@@ -116,7 +117,7 @@ package struct KerasConversion: SourceConversion {
     }
   }
 
-  private func handler(
+  func handler(
     _ layer: ModelDefinition.Layer, _ subject: CustomLayerSubject, inputCount: Int
   ) throws -> NodeConversion? {
     if let source = try files.source(of: layer) {
@@ -189,7 +190,7 @@ package struct KerasConversion: SourceConversion {
     }
   }
 
-  private mutating func convert(_ index: Int) {
+  mutating func convert(_ index: Int) {
     let node = graph.nodes[index]
     guard let handler = handlers[index] else {
       if options.isPlan, node.isNeeded, let error = refusals[node.layerIndex] {
@@ -211,16 +212,9 @@ package struct KerasConversion: SourceConversion {
       inputs.append(outputs[input.tensor])
       if let cause = guesses[input.node] { guesses[index] = cause }
     }
-    if !node.masks.isEmpty, inputs.first?.mask == nil || graph.statesMask(node) {
-      guard let mask = mask(node) else {
-        problems.append(
-          ModelError(
-            .unsupported, "the mask passed to it is not supported",
-            layer: node.name, layerClass: node.layer.className,
-            hint: "a mask (batch, steps) and those of Embedding and Masking are supported"))
-        return
-      }
-      inputs[0].mask = mask
+    do { try stateMasks(node, &inputs) } catch {
+      problems.append(error)
+      return
     }
     let call = LayerCall(
       name: node.name, className: node.layer.className, inputs: inputs, version: source.version,
@@ -236,7 +230,8 @@ package struct KerasConversion: SourceConversion {
         if !type(of: layer).vanishes { network.visit(node.name, node.layer.className) }
         let outputs = try call.outputs(
           of: layer, node.layer.configuration(node.name, source.version), into: &network)
-        tensors[index] = type(of: layer).maskPolicy.applied(to: outputs, of: inputs, source.version)
+        let policy = node.layer.keepsMask ? .passes : type(of: layer).maskPolicy
+        tensors[index] = policy.applied(to: outputs, of: inputs, source.version)
         for input in node.inputs where source.version.removesMasks(node.layer.className) {
           tensors[input.node]?[input.tensor].mask = nil
         }
@@ -244,7 +239,11 @@ package struct KerasConversion: SourceConversion {
         try call.requireNoLeadingAxes()
         network.visit(node.name, node.layer.className + (text.map { ", \($0)" } ?? ""))
         do {
-          (tensors[index], text) = try python.convert(call, into: &network)
+          let converted = try python.convert(call, into: &network)
+          (tensors[index], text) = (converted.outputs, converted.text)
+          for position in converted.unmasked {
+            tensors[node.inputs[position].node]?[node.inputs[position].tensor].mask = nil
+          }
           try network.requireRanks(call)
         } catch {
           guard let fallback = python.fallback else { throw error }
@@ -288,36 +287,6 @@ package struct KerasConversion: SourceConversion {
     guard var result = inputs.first else { return }
     result.mask = nil
     tensors[index] = [KerasTensor](repeating: result, count: node.outputCount)
-  }
-
-  /// The mask that the model passes to a layer: one number per step.
-  private mutating func mask(_ node: KerasGraph.Node) -> StepMask? {
-    guard node.masks.count == 1, !node.inputs.isEmpty else { return nil }
-    let reference = node.masks[0]
-    if tensors[reference.node] == nil { convertAll(upTo: reference.node) }
-    guard let outputs = tensors[reference.node], reference.tensor < outputs.count,
-      outputs[reference.tensor].rank == 2
-    else { return nil }
-    return .given(outputs[reference.tensor])
-  }
-
-  /// Converts a node that only masks need, and all nodes that it depends on.
-  private mutating func convertAll(upTo index: Int) {
-    var needed: Set<Int> = [index]
-    for node in (0...index).reversed() where needed.contains(node) {
-      if tensors[node] == nil { needed.formUnion(graph.nodes[node].inputs.map(\.node)) }
-    }
-    for node in needed.sorted() where tensors[node] == nil {
-      if handlers[node] == nil {
-        let layer = graph.nodes[node].layer
-        handlers[node] = try? handler(
-          layer,
-          CustomLayerSubject(
-            layer: graph.nodes[node].name, layerClass: layer.className, function: nil),
-          inputCount: graph.nodes[node].inputs.count)
-      }
-      convert(node)
-    }
   }
 
   private mutating func addInputs() throws -> [ImportedFeature] {

@@ -21,8 +21,8 @@ struct KerasGraph: Sendable {
     var arguments = CallArguments()
     /// The number of outputs that other nodes use.
     var outputCount = 1
-    /// The masks passed to the call.
-    var masks: [Reference] = []
+    /// The masks passed to the call, of its first inputs; nil for None.
+    var masks: [Reference?] = []
     /// Whether an output of the model depends on the node.
     var isNeeded = true
   }
@@ -42,8 +42,10 @@ struct KerasGraph: Sendable {
   /// All layers, each once, in the order of the configuration.
   var layers: [ModelDefinition.Layer] = []
 
-  init(_ definition: ModelDefinition) throws {
+  /// - Parameter isOrdered: whether calls are in the order in which Keras runs them.
+  init(_ definition: ModelDefinition, isOrdered: Bool = false) throws {
     var builder = Builder()
+    builder.isOrdered = isOrdered
     let outputs = try builder.expand(definition, prefix: "", arguments: nil, isTraining: false)
     self = builder.graph
     self.outputs = outputs
@@ -105,13 +107,16 @@ struct KerasGraph: Sendable {
     for index in nodes.indices where !nodes[index].layer.isOperation {
       // Only Softmax takes a mask as a second input.
       if nodes[index].layer.className == "Softmax" { continue }
-      let positions = nodes[index].arguments.keywords["mask"]?.tensors ?? []
-      let count = nodes[index].inputs.count
-      guard !positions.isEmpty, positions.sorted() == Array(count - positions.count..<count)
-      else { continue }
-      nodes[index].masks = Array(nodes[index].inputs.suffix(positions.count))
-      nodes[index].inputs.removeLast(positions.count)
+      guard let argument = nodes[index].arguments.keywords["mask"] else { continue }
+      let positions = Set(argument.tensors)
+      if positions.isEmpty { continue }
+      var masks = [argument]
+      if case .list(let elements) = argument { masks = elements }
+      nodes[index].masks = masks.map { $0.tensors.first.map { nodes[index].inputs[$0] } }
       nodes[index].arguments.keywords["mask"] = nil
+      nodes[index].arguments.remove(positions)
+      nodes[index].inputs = nodes[index].inputs.indices.filter { !positions.contains($0) }
+        .map { nodes[index].inputs[$0] }
     }
     guard passesMasks || nodes.contains(where: { !$0.masks.isEmpty }) else { return }
     var needed = Set(outputs.map(\.node)).union(inputs)
@@ -124,14 +129,9 @@ struct KerasGraph: Sendable {
     }
   }
 
-  /// Whether the call states another mask than the one that its input carries: operations compute
-  /// the masks that Keras 3 records.
-  func statesMask(_ node: Node) -> Bool {
-    node.masks.contains { !nodes[$0.node].layer.isOperation }
-  }
-
   private struct Builder {
     var graph = KerasGraph()
+    var isOrdered = false
     private var indices: [ObjectIdentifier: Int] = [:]
     private var names = NamePool()
 
@@ -165,6 +165,9 @@ struct KerasGraph: Sendable {
           .malformed,
           "the model '\(model.name)' has \(counted(model.inputs.count, "input")) but gets "
             + "\(arguments.count)")
+      }
+      for place in isOrdered ? model.executionOrder : [] {
+        try visit(Call(layer: place.layer, call: place.call))
       }
       let ends = Set((model.inputs + model.outputs).map(\.layer))
       for (index, layer) in model.layers.enumerated() {

@@ -43,16 +43,19 @@ struct ModelDefinition: Sendable {
     let isOfKeras: Bool
     /// The class of the layer inside a TimeDistributed that the converter has added.
     let innerClass: String?
+    /// Whether its outputs have the mask of its inputs, whatever it is.
+    let keepsMask: Bool
 
     init(
       name: String, className: String, fields: JSONObject, calls: [Call],
       nested: ModelDefinition? = nil, isOperation: Bool = false, isForeign: Bool = false,
-      isOfKeras: Bool = false, innerClass: String? = nil
+      isOfKeras: Bool = false, innerClass: String? = nil, keepsMask: Bool = false
     ) {
+      self.keepsMask = keepsMask
       self.innerClass = innerClass
       self.name = name
       // An activation whose function is stored as code is what a Lambda is.
-      let lambda = className == "Activation" ? Self.lambda(ofActivation: fields) : nil
+      let lambda = className == "Activation" ? Self.lambda(fields) : nil
       self.className = lambda == nil ? className : "Lambda"
       self.fields = lambda ?? fields
       self.calls = calls
@@ -62,14 +65,14 @@ struct ModelDefinition: Sendable {
       self.isOfKeras = isOfKeras
     }
 
-    /// The fields of a Lambda with the function of an `Activation`; nil unless its code is in the file.
-    private static func lambda(ofActivation fields: JSONObject) -> JSONObject? {
-      guard let activation = fields["activation"], let function = activation["value"],
-        StoredFunction(function) != nil
-      else { return nil }
+    /// The fields of a Lambda with the function in a field; nil unless its code is in the file.
+    static func lambda(_ fields: JSONObject, _ field: String = "activation") -> JSONObject? {
+      guard let function = fields[field]?["value"], StoredFunction(function) != nil else {
+        return nil
+      }
       var result = JSONObject()
       for (name, value) in fields.members {
-        result[name == "activation" ? "function" : name] = name == "activation" ? function : value
+        result[name == field ? "function" : name] = name == field ? function : value
       }
       return result
     }

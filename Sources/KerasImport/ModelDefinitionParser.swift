@@ -251,11 +251,14 @@ extension ModelDefinition {
         fields[TimeDistributed.isInModel] = .bool(true)
         if let isTrainable = layer.fields["trainable"] { fields["trainable"] = isTrainable }
         className = Self.stepwiseClass
+      } else if layer.isOperation {
+        fields = layer.fields
       }
       return Layer(
         name: layer.name, className: className, fields: fields, calls: layer.calls,
         nested: layer.nested?.appliedStepwise(), isOperation: layer.isOperation,
-        innerClass: className == layer.className ? nil : layer.className)
+        innerClass: className == layer.className ? nil : layer.className,
+        keepsMask: layer.isOperation)
     }
     return model
   }

@@ -50,6 +50,7 @@ CASES = {
     "tracked": ([(5,)], None),
     "known_values": ([(4, 5, 4)], lambda c, x: c.Rotary()(c.Blur()(x))),
     "token_masks": ([(7,), STEPS], None),
+    "masked_blocks": ([(7,)], None),
     "standardized": ([IMAGE], lambda c, x: c.ScaledDense(3, activation="relu")(c.StandardizedConv(5, 3, strides=2, padding="same")(x))),
     "unrolled": ([STEPS], lambda c, x: c.Unrolled(3)(x)),
     "wide_and_deep": ([IMAGE, (5,)], None),
@@ -77,6 +78,15 @@ def network(name, keras):
     if name == "mean_of_words":
         words = keras.Input(shapes[0], dtype="int32")
         return keras.Model(words, classes.MeanOfWords()(keras.layers.Embedding(9, 4, mask_zero=True)(words)))
+    if name == "masked_blocks":
+        words = keras.Input(shapes[0], dtype="int32")
+        outputs = []
+        for is_first in (True, False):
+            # The readers outside run before the layer, or after it.
+            x, y = (keras.layers.Embedding(9, 4, mask_zero=True)(words) for _ in range(2))
+            outputs += [classes.MaskedBlock(2, is_first)(x), keras.layers.Attention(use_scale=True)([x, x])]
+            outputs += [keras.layers.AdditiveAttention()([y, y]), classes.MaskedBlock(1, is_first)(y)]
+        return keras.Model(words, outputs)
     if name == "token_masks":
         words, steps = keras.Input(shapes[0], dtype="int32"), keras.Input(shapes[1])
         read = classes.Reader(3)(classes.Tokens(9, 4, 7)(words))
@@ -107,7 +117,7 @@ def write(name, is_old):
     enliven(model, generator)
     is_function = isinstance(CASES[name][1], str)
     generator = np.random.default_rng(52)
-    if name in ["mean_of_words", "token_masks"]:
+    if name in ["mean_of_words", "token_masks", "masked_blocks"]:
         values = [np.array([[3, 1, 8, 2, 0, 0, 0]], "int32")]
         if name == "token_masks":
             values.append(generator.normal(0, 1, (1, *STEPS)) * (np.arange(6) < 4)[:, None])

@@ -1563,6 +1563,82 @@ layer("bidirectional_stacked_cells", lambda k, L: L.Bidirectional(
 layer("resizing_nearest_places", lambda k, L: L.Resizing(3, 11, interpolation="nearest"), (10, 26, 2))
 
 
+# Functions whose code is in the file
+@network("code_of_activation", (5, 3))
+def _(L, ops, x):
+    y = L.Dense(4, activation=lambda t: t * 0.5 + 1.5 / (t * t + 1))(x)
+    return [y, L.GRU(2, activation=lambda t: t - t ** 3 / 8, return_sequences=True)(y)]
+
+
+# A mask that operations compute takes the place of the input's, unless it is the same.
+@case("masked_by_operations", "k3")
+def _(k):
+    L, ops = k.layers, k.ops
+    a, state = k.Input((6,), dtype="int32"), k.Input((2,))
+    x = L.Embedding(9, 4, mask_zero=True)(a)
+    m = ops.logical_and(a != 4, a != 2)
+    y = L.GRU(2, return_sequences=True)(x, mask=a != 3)
+    outputs = [L.LSTM(2)(x, mask=m), L.GRU(2)(x, mask=m, initial_state=state), L.GRU(2)(x, mask=a != 0)]
+    values = [np.array([[3, 4, 2, 7, 0, 0]], "i4"), np.array([[0.5, -1.5]], "f4")]
+    return [a, state], outputs + [L.SimpleRNN(2)(y), L.GlobalAveragePooling1D()(x, mask=m)], values
+
+
+# Inside TimeDistributed, operations do not remove the mask.
+@case("masked_time_distributed_operations", "k3")
+def _(k):
+    a, x, u = masked(k, 5, [0, 3], 3)
+    i = k.Input((3,))
+    model = k.Model(i, k.layers.Dense(2)(i * 2.0 + i))
+    return [a], k.layers.LSTM(2)(k.layers.TimeDistributed(k.Model(i, model(i) + 0.5))(x)), [u]
+
+
+# An output that the other one reads in another shape
+@case("reshaped_outputs", "k3")
+def _(k):
+    L = k.layers
+    x = k.Input((2,))
+    y = L.LayerNormalization()(x)
+    z = L.Reshape((1, 1, 2))(y)
+    return [x], [y, L.Concatenate(axis=1)([z, L.Activation("tanh")(z)])], None
+
+
+# As many rows as channels
+@case("normalization_rows")
+def _(k):
+    x = k.Input((3, 4, 3))
+    own = {"mean": [-1.0, 0.5, 2.0], "variance": [0.5, 1.0, 2.0]}
+    return [x], [k.layers.Normalization(axis=1, **own)(x), k.layers.Normalization(axis=1, invert=True, **own)(x)], None
+
+
+# Keras runs the calls with the most calls after them first, and of equal ones those that lead to
+# the last outputs: those before MultiHeadAttention have the mask, and the others have none.
+@case("masked_attention_order", "k3")
+def _(k):
+    L = k.layers
+    a = k.Input((5,), dtype="int32")
+    x, y = L.Embedding(9, 4, mask_zero=True)(a), L.Embedding(9, 4, mask_zero=True)(a)
+    i = k.Input((5, 4))
+    nested = k.Model(i, L.MultiHeadAttention(1, 3)(i, i))
+    outputs = [L.GroupQueryAttention(3, 4, 2)(x, x), L.MultiHeadAttention(2, 3)(x, x), L.AdditiveAttention()([x, x])]
+    return [a], outputs + [L.Attention()([y, y]), nested(y), L.Attention(use_scale=True)([y, y])], [
+        np.array([[3, 7, 0, 2, 0]], "i4")]
+
+
+@case("attention_scores_masked", "k3")
+def _(k):
+    L = k.layers
+    a, x, u = masked(k, 5, [0, 3], 4)
+    m = k.Input((5, 5), dtype="bool")
+    outputs = [*L.MultiHeadAttention(2, 3, sliding_window=2)(x, x, attention_mask=m, return_attention_scores=True)]
+    outputs += [L.GroupQueryAttention(3, 4, 2, use_bias=False)(x, x, use_causal_mask=True)]
+    b = k.Input((5,), dtype="bool")
+    c = k.Input((5, 2))
+    y = L.Dense(4)(c)
+    outputs += [L.Attention()([y, y], mask=[b, None]), L.AdditiveAttention()([y, y], mask=[None, b])]
+    return [a, m, b, c], outputs, [u, np.arange(25).reshape(1, 5, 5) % 3 > 0, np.array([[1, 1, 0, 1, 0]], bool),
+                                   np.random.default_rng(5).normal(size=(1, 5, 2)).astype("f4")]
+
+
 if __name__ == "__main__":
     wanted = sys.argv[1:]
     for framework in ("tf2", "k3"):

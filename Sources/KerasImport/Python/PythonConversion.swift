@@ -57,14 +57,15 @@ struct PythonConversion {
     if case .formula(let formula) = source { formula } else { nil }
   }
 
-  /// The tensors that the function returns, and a description of its steps.
+  /// The tensors that the function returns, a description of its steps, and the inputs whose masks it
+  /// removes.
   func convert(
     _ call: LayerCall, into network: inout KerasWriter
-  ) throws -> (outputs: [KerasTensor], text: String) {
+  ) throws -> (outputs: [KerasTensor], text: String, unmasked: [Int]) {
     try call.require(
       !hasMaskFunction, unsupported: "mask: a function for the mask is not supported",
       hint: "save the model without it: a layer may be called with its mask instead")
-    if let formula { return (try formula.convert(call, into: &network), formula.text) }
+    if let formula { return (try formula.convert(call, into: &network), formula.text, []) }
     guard call.inputs.allSatisfy({ $0.sizes == nil }) else {
       throw call.unsupported("functions of shapes are not supported")
     }
@@ -92,7 +93,11 @@ struct PythonConversion {
             + "name of its function: its code is not in the file")
       }
       network = tensors.network
-      return (outputs, PythonText.short(tensors.log.joined(separator: ", ")))
+      let names = LayerFormula.inputNames(call.inputs.count)
+      let unmasked = names.indices.filter {
+        call.inputs[$0].mask != nil && tensors.tensors[names[$0]]?.mask == nil
+      }
+      return (outputs, PythonText.short(tensors.log.joined(separator: ", ")), unmasked)
     } catch let error as ModelError {
       network = before
       var pseudocode: String?

@@ -10,7 +10,7 @@ final class PythonTensors {
   var network: KerasWriter
   let call: LayerCall
   /// The tensors by their names in expressions.
-  private(set) var tensors: [String: KerasTensor] = [:]
+  var tensors: [String: KerasTensor] = [:]
   /// The masks that tensors contain.
   var masks: [String: StepMask] = [:]
   /// A description of each step that has become a layer.

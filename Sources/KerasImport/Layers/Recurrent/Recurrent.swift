@@ -65,7 +65,7 @@ extension ActivationFunction {
   func native(_ version: KerasVersion) -> Activation? {
     switch self {
     case .linear: return Activation(.linear(alpha: 1, beta: 0))
-    case .layer: return nil
+    case .layer, .code: return nil
     case .named(let text):
       switch text {
       case "tanh": return Activation(.tanh)

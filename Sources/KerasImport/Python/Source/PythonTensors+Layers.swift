@@ -35,13 +35,13 @@ extension PythonTensors {
       name: try name(ObjectWeights.groupName(className)), inputs: inputs,
       weights: machine.layers?.stored?.layers[object.number] ?? [])
     layer.arguments = arguments
-    let configuration = LayerConfiguration(
+    let settings = LayerConfiguration(
       name: layer.name, className: className, fields: object.fields, version: call.version)
-    let outputs = try layer.outputs(
-      of: configuration.layer(type), configuration, into: &network)
+    let outputs = try layer.outputs(of: settings.layer(type), settings, into: &network)
     guard !outputs.isEmpty, outputs.allSatisfy({ $0.sizes == nil }) else {
       throw PythonMachine.unsupported("its layer \(className) has \(outputs.count) outputs")
     }
+    removeMasks(of: positional + keywords.map(\.value), className)
     let text = PythonText.call(className, positional, keywords)
     let symbols = outputs.enumerated().map { index, output -> PythonSymbol in
       let text = outputs.count == 1 ? text : "\(text)[\(index)]"

@@ -1,0 +1,27 @@
+import ByteFormats
+import ImportSupport
+
+extension KerasWriter {
+  /// Adds the layers of an activation whose code is in the file, as of a Lambda.
+  mutating func applyCode(
+    _ fields: JSONObject, _ tensor: KerasTensor, name: String, _ call: LayerCall
+  ) throws -> KerasTensor {
+    let subject = CustomLayerSubject(
+      layer: call.name, layerClass: call.className, activation: "<lambda>")
+    if let blob = try applyRule(rules, subject, to: tensor.blob, tensor.placement) {
+      return tensor.with(blob)
+    }
+    let layer = ModelDefinition.Layer(name: name, className: "Lambda", fields: fields, calls: [])
+    let reading = LambdaFunction.reading(of: fields, inputCount: 1)
+    let inner = call.with(name: name, inputs: [tensor])
+    let python = try PythonConversion(layer, subject, reading, 1, rules).orThrow(
+      UnsupportedLayers.error(for: subject, reading: reading, readsFormulas: true))
+    do {
+      if python.formula == nil { try inner.requireNoLeadingAxes() }
+      return try python.convert(inner, into: &self).outputs[0]
+    } catch {
+      guard let fallback = python.fallback else { throw error }
+      return try fallback.convert(inner, outputCount: 1, shapes: { _, _ in nil }, into: &self)[0]
+    }
+  }
+}
