@@ -130,7 +130,7 @@ struct CompressCommand: SourceCommand {
       text.change = try inFile(model) { try change(document, text.model, compile) }
     }
     try inFile(destination) {
-      let model = try text.model.storingFunctionInterface()
+      let model = try text.model.storingFunctionInterface().withoutCopiedInterface
       var isPrinted = false
       // Called before a file gets its final name, but after a package is written.
       func printErrors(of written: Model) throws {

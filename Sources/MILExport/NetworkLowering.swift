@@ -112,12 +112,16 @@ struct NetworkLowering {
     return variable
   }
 
-  /// The compute type of the layer: single precision if half precision cannot represent a weight.
+  /// The compute type of the layer: single precision if half precision cannot represent a weight or
+  /// a number of its function.
   private func type(_ layer: NeuralNetworkLayer, _ label: String) throws -> MILDataType {
     if options.precision == .float32 || options.keptInFloat32.contains(label) { return .float32 }
+    func overflows(_ values: [Float]) -> Bool {
+      values.contains { $0.magnitude >= 65520 && $0.isFinite }
+    }
+    if overflows((layer.parameters as? Activation)?.function?.row.numbers ?? []) { return .float32 }
     for weight in layer.parameters?.weights ?? [] {
-      let values = try weight.decoded().array()
-      if values.contains(where: { $0.magnitude >= 65520 && $0.isFinite }) { return .float32 }
+      if overflows(try weight.decoded().array()) { return .float32 }
     }
     return options.precision
   }

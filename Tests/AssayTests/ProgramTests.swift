@@ -91,6 +91,15 @@ import Testing
       #expect(other.code == 64 && other.errors.contains("--function needs an ML Program"))
       let shown = try Command.run("inspect", package, "--function", "triple")
       #expect(shown.code == 0 && !shown.output.contains("square"), "\(shown.output)")
+      // The format stores no interface beside those of several functions.
+      let small = folder + "/small.mlpackage"
+      let compressed = try Command.run("compress", package, "-o", small, "--bits", "3")
+      #expect(compressed.code == 0, "\(compressed.errors)")
+      let again = folder + "/again.mlpackage"
+      #expect(try Command.run("edit", small, "-o", again).code == 0)
+      let stored = "/Data/com.apple.CoreML/model.mlmodel"
+      #expect(try fileBytes(small + stored) == fileBytes(again + stored))
+      #expect(try AppleValidator.refusals(of: [small]).isEmpty)
     }
   }
 

@@ -415,4 +415,17 @@ import Testing
     #expect(Self.operations(program).contains("batch_norm") == isOutput)
     #expect(try Net.predict(program, [1], [5]) == [16, 31])
   }
+
+  /// Caffe's Threshold: 3e38 · x is infinite in half precision, and its product with 0 is not a number.
+  @Test func slopesBeyondHalfPrecisionStayInSingle() throws {
+    let network = Networks.model(
+      [
+        NeuralNetworkLayer(
+          "step", Activation(.sigmoidHard(alpha: 3e38, beta: 0)), input: ["x"], output: ["y"])
+      ], inputs: [Networks.array("x", [3])], outputs: [Networks.array("y", [3])])
+    var options = ProgramOptions()
+    options.precision = .float16
+    let program = try network.mlProgram(options)
+    #expect(try Networks.predict(program, [3], [0, 0.5, -2]) == [0, 1, 0])
+  }
 }
