@@ -141,7 +141,7 @@ struct CompressCommand: SourceCommand {
       try model.write(to: destination, verify: { try printErrors(of: Model(bytes: $0)) })
       if !isPrinted {
         let isPackage = ModelPackage.isPackage(destination)
-        try printErrors(of: isPackage ? Model(contentsOf: destination) : model)
+        try printErrors(of: isPackage ? Model(uncheckedContentsOf: destination) : model)
       }
     }
     Console.wrote(destination)

@@ -1,5 +1,5 @@
-/// What a thread loses with a byte that its core has not read or written itself, in multiply-adds.
-/// Measured on processors without a second-level cache that cores share.
+/// What a thread loses with a byte from beyond its core's own caches, in multiply-adds. Measured on
+/// processors without a second-level cache that cores share.
 enum SharedRead {
   /// Packed weights that each thread reads, prefetched from the cache of all cores.
   static let weights = 2.0
