@@ -10,19 +10,14 @@ let isRoot = !Context.packageDirectory.contains("/checkouts/")
   let takesFlags = isRoot
 #endif
 
-/// Optimized code compiles in two thirds of the time without debug information; names of functions stay.
-let withoutDebugInformation = "-gnone"
-
 /// One section for each function: the linker leaves out what is unused and keeps equal functions once.
 /// Objects contain no hashes for incremental code generation.
 let sections: [SwiftSetting] =
   isRoot
   ? [
     .unsafeFlags(
-      [
-        "-Xfrontend", "-function-sections", "-Xfrontend", "-disable-incremental-llvm-codegen",
-        withoutDebugInformation,
-      ], .when(platforms: [.linux], configuration: .release))
+      ["-Xfrontend", "-function-sections", "-Xfrontend", "-disable-incremental-llvm-codegen"],
+      .when(platforms: [.linux], configuration: .release))
   ] : []
 
 // What is slow without optimization is optimized in a debug build, too: `make test` runs one.
@@ -30,8 +25,7 @@ let fastDebug: [SwiftSetting] =
   isRoot
   ? [
     .unsafeFlags(
-      ["-O", "-whole-module-optimization", "-num-threads", "2", withoutDebugInformation],
-      .when(configuration: .debug))
+      ["-O", "-whole-module-optimization", "-num-threads", "2"], .when(configuration: .debug))
   ] : []
 let optimized = sections + fastDebug
 
