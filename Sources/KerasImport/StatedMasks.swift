@@ -54,8 +54,8 @@ extension KerasConversion {
         $0?.first?.blob == tensor.blob
       }
     }
-    if let known = tensor(reference) {
-      if case .given(let other) = own { return known.blob == other.blob }
+    if case .given(let other) = own, let known = tensor(reference) {
+      return known.blob == other.blob
     }
     guard node.layer.isOperation else { return false }
     let (parts, functions) =

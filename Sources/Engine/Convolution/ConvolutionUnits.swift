@@ -72,9 +72,10 @@ struct ConvolutionUnits: Sendable {
         }
         // Each additional band must gain at least one percent.
         let percent = 100 + bands - fewest + (inner == panelsInner ? 0 : 1)
+        let dividesRows = inner && images * bands >= threads
         let cost =
           Double(busiest) * Double(multiplyAdds * percent) / 100
-          + (inner && images * bands >= threads ? weights : results)
+          + (dividesRows ? weights : results)
         if cost < least {
           least = cost
           cut = candidate

@@ -81,14 +81,16 @@ struct WinogradSchedule: Sendable {
       weights.compressed.map { !$0.isHalf } ?? false && weightBytes > Self.keptBytes
       && count(Self.expandedBytes) <= 2
     var batches = 1
+    // The other threads' share of the weights, or of the transformed input.
+    let readsLess =
+      threads > 1
+      && SharedRead.weights * Double(geometry.outputs) <= SharedRead.results * Double(tiles)
     let isAlone =
-      (alone >= 2 * step && weightBytes <= Self.repeatedWeightBytes && !transformsCodes
-        && tiles >= 2 * threads * step)
+      (weightBytes <= Self.repeatedWeightBytes && !transformsCodes
+        && (alone >= 2 * step && tiles >= 2 * threads * step
+          || readsLess && tiles >= threads * step))
       || (panels < 2 * threads && tiles >= threads * step)
       || (panels < threads && 2 * tiles >= threads * step && weightBytes <= Self.nearWeightBytes)
-      || (threads > 1 && tiles >= threads * step && weightBytes <= Self.repeatedWeightBytes
-        && !transformsCodes
-        && SharedRead.weights * Double(geometry.outputs) <= SharedRead.results * Double(tiles))
     isShared = !isAlone
     if isAlone {
       let wanted = max(1, (tiles + alone - 1) / alone)
