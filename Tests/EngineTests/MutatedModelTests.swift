@@ -49,6 +49,8 @@ import Testing
   /// Generated networks, and the small models of the corpus if it exists.
   private func originals(in folder: String) throws -> [(String, [UInt8])] {
     let own = try ownModels().map { model in
+      var model = model
+      model.specificationVersion = 4
       try model.write(to: folder + "/own.mlmodel")
       return ("own", try fileBytes(folder + "/own.mlmodel"))
     }
