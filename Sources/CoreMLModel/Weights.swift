@@ -72,6 +72,12 @@ package struct Weights: SpecificationMessage {
   package init(_ values: FloatValues) { floatValue = values }
   package init(_ values: [Float]) { floatValue = FloatValues(values) }
 
+  /// Whether linear codes have one scale or bias per channel.
+  package var hasScalePerChannel: Bool {
+    guard case .linear(let scale, let bias)? = quantization?.kind else { return false }
+    return max(scale.count, bias.count) > 1
+  }
+
   package static let fields: Fields = [
     .values("floatValue", \.floatValue),
     .bytes("float16Value", \.float16Value),
@@ -100,6 +106,11 @@ package struct Quantization: SpecificationMessage {
   package var unknownFields = UnknownFields()
 
   package init() {}
+
+  package init(bits: Int, _ kind: Kind) {
+    numberOfBits = bits
+    self.kind = kind
+  }
 
   package static let fields: Fields = [
     .int("numberOfBits", \.numberOfBits),

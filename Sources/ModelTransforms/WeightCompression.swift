@@ -133,7 +133,7 @@ extension Weights {
       throw ModelError(
         .unsupported, "a scale of \(counted(bits, "bit")) exceeds the range of half precision")
     }
-    return (packedCodes(codes, bits: bits), quantization)
+    return (PackedCodes.pack(codes, bits: bits), quantization)
   }
 
   /// Groups the values by step of the channel axis; each group consists of contiguous runs.

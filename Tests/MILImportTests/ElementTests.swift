@@ -7,11 +7,10 @@ import Testing
 /// Elements of a few bits, and weight files, built by hand from the format's description.
 struct ElementTests {
   /// 1, 2, 3, 4 and 5 in three bits each, the lowest first: 0b11_010_001, 0b101_100_0 → 0xD1, 0x58.
-  @Test func codesStartWithTheLowestBits() {
+  @Test func codesStartWithTheLowestBits() throws {
     #expect(
       MILElements.unpacked(Bytes([0xD1, 0x58] as [UInt8]), bits: 3, count: 5) == [1, 2, 3, 4, 5])
-    #expect(
-      MILElements.unpacked(Bytes([0x8F] as [UInt8]), bits: 4, count: 2, isSigned: true) == [-1, -8])
+    #expect(try MILElements(Bytes([0x8F] as [UInt8]), [2], .int4).ints() == [-1, -8])
     // 33 = 0b100001 and 62 = 0b111110 in six bits: 0b10_100001, 0b1111.
     #expect(MILElements.unpacked(Bytes([0xA1, 0x0F] as [UInt8]), bits: 6, count: 2) == [33, 62])
   }
@@ -40,7 +39,7 @@ struct ElementTests {
 
   @Test func valuesAreFoundByTheirDescription() throws {
     let stored = try MILWeightFile(file()).elements(at: 64, .int4, count: 3)
-    #expect(MILElements.unpacked(stored, bits: 4, count: 3, isSigned: true) == [1, 2, -1])
+    #expect(try MILElements(stored, [3], .int4).ints() == [1, 2, -1])
   }
 
   @Test func everyFieldIsChecked() throws {

@@ -14,10 +14,13 @@ struct WeightCompressionTests {
   /// Codes are packed as by coremltools: contiguously, with the highest bit of a code first.
   @Test func codesFollowOneAnother() {
     #expect(
-      packedCodes([1, 2, 3, 0, 3], bits: 2).array(of: UInt8.self) == [0b0110_1100, 0b1100_0000])
-    #expect(packedCodes([0b101, 0b011, 0b110], bits: 3).array(of: UInt8.self) == [0b1010_1111, 0])
-    #expect(packedCodes([200, 7], bits: 8).array(of: UInt8.self) == [200, 7])
-    #expect(packedCodes([0b1000001], bits: 7).array(of: UInt8.self) == [0b1000_0010])
+      PackedCodes.pack([1, 2, 3, 0, 3], bits: 2).array(of: UInt8.self) == [
+        0b0110_1100, 0b1100_0000,
+      ])
+    #expect(
+      PackedCodes.pack([0b101, 0b011, 0b110], bits: 3).array(of: UInt8.self) == [0b1010_1111, 0])
+    #expect(PackedCodes.pack([200, 7], bits: 8).array(of: UInt8.self) == [200, 7])
+    #expect(PackedCodes.pack([0b1000001], bits: 7).array(of: UInt8.self) == [0b1000_0010])
   }
 
   /// scale = (max − min) / (2ᵇ − 1), bias = min; equal values w: scale = w, bias = 0, code = 1.

@@ -5,7 +5,13 @@ import TensorCore
 package struct MILElements: Sendable, Equatable {
   package let type: MILDataType
   package let shape: [Int]
-  private let content: MILTensorValue.Content
+  private let content: Content
+
+  private enum Content: Equatable {
+    case stored(MILTensorValue.Content)
+    /// Codes in the format of a layer's weights.
+    case codes(Weights)
+  }
 
   package var count: Int { shape.reduce(1, *) }
 
@@ -27,12 +33,12 @@ package struct MILElements: Sendable, Equatable {
           .malformed, "the weight file '\(location.fileName)' is missing",
           hint: "open the .mlpackage, which contains the weight files")
       }
-      content = .bytes(try file.elements(at: location.offset, type, count: count))
+      content = .stored(.bytes(try file.elements(at: location.offset, type, count: count)))
     case .immediate(let immediate):
       guard case .tensor(let elements)? = immediate.content, let stored = elements.content else {
         throw ModelError(.malformed, "the constant has no elements")
       }
-      content = stored
+      content = .stored(stored)
       try require(
         try Self.count(stored, type, count) == count,
         "the number of elements differs from the \(count) of the constant's shape \(shape)")
@@ -43,13 +49,27 @@ package struct MILElements: Sendable, Equatable {
   package init(_ values: [Float], _ shape: [Int], _ type: MILDataType) {
     self.shape = shape
     self.type = type
-    content = .floats(FloatValues(values))
+    content = .stored(.floats(FloatValues(values)))
   }
 
   package init(_ values: [Int], _ shape: [Int], _ type: MILDataType = .int32) {
     self.shape = shape
     self.type = type
-    content = .ints(values)
+    content = .stored(.ints(values))
+  }
+
+  /// Elements that a layer stores as codes. With one scale per row, the rows are along the first axis.
+  package init(codes: Weights, _ shape: [Int], _ type: MILDataType) {
+    self.shape = shape
+    self.type = type
+    content = .codes(codes)
+  }
+
+  /// Elements as bytes; their number must suit the shape.
+  package init(_ bytes: Bytes, _ shape: [Int], _ type: MILDataType) {
+    self.shape = shape
+    self.type = type
+    content = .stored(.bytes(bytes))
   }
 
   private static func count(
@@ -76,18 +96,20 @@ package struct MILElements: Sendable, Equatable {
   /// The first string, if the elements are strings.
   package var string: String? { strings?.first }
 
-  package var strings: [String]? { if case .strings(let values) = content { values } else { nil } }
+  package var strings: [String]? {
+    if case .stored(.strings(let values)) = content { values } else { nil }
+  }
 
   /// The elements as integers; a flag is 0 or 1.
   ///
   /// - Throws: if they are fractions or strings, or do not fit.
   package func ints() throws -> [Int] {
     switch content {
-    case .ints(let values), .longInts(let values): return values
-    case .bools(let values): return values.map { $0 ? 1 : 0 }
-    case .bytes(let bytes) where !type.isFloat: return try codes(bytes)
-    case .strings: throw ModelError(.malformed, "strings where integers are needed")
-    case .floats, .doubles, .bytes:
+    case .stored(.ints(let values)), .stored(.longInts(let values)): return values
+    case .stored(.bools(let values)): return values.map { $0 ? 1 : 0 }
+    case .stored(.bytes(let bytes)) where !type.isFloat: return try integers(bytes) { $0 }
+    case .stored(.strings): throw ModelError(.malformed, "strings where integers are needed")
+    case .stored, .codes:
       return try floats().map { value in
         guard let exact = Int(exactly: value) else {
           throw ModelError(.malformed, "\(value) where an integer is needed")
@@ -100,10 +122,11 @@ package struct MILElements: Sendable, Equatable {
   /// The elements as single-precision numbers.
   package func floats() throws -> [Float] {
     switch content {
-    case .floats(let values): return try values.array()
-    case .doubles(let values): return values.map { Float($0) }
-    case .strings: throw ModelError(.malformed, "strings where numbers are needed")
-    case .bytes(let bytes):
+    case .codes(let weights): return try weights.values(shape: shape).array()
+    case .stored(.floats(let values)): return try values.array()
+    case .stored(.doubles(let values)): return values.map { Float($0) }
+    case .stored(.strings): throw ModelError(.malformed, "strings where numbers are needed")
+    case .stored(.bytes(let bytes)):
       switch type {
       case .float32: return bytes.array(of: Float.self)
       case .float64: return bytes.array(of: Double.self).map { Float($0) }
@@ -112,28 +135,34 @@ package struct MILElements: Sendable, Equatable {
         return bytes.array(of: UInt16.self).map { Float(bitPattern: UInt32($0) << 16) }
       case .float8E4M3FN, .float8E5M2:
         throw ModelError(.unsupported, "elements of type \(type.name) are not supported")
-      default: return try codes(bytes).map { Float($0) }
+      default: return try integers(bytes) { Float($0) }
       }
-    default: return try ints().map { Float($0) }
+    case .stored: return try ints().map { Float($0) }
     }
   }
 
   /// The elements as weights of a layer, without copying single and half precision.
-  package func weights() throws -> Weights {
-    var weights = Weights()
+  ///
+  /// - Parameter scalesRows: whether the layer takes one scale per row, along the first axis.
+  package func weights(scalesRows: Bool = false) throws -> Weights {
     switch content {
-    case .floats(let values): weights.floatValue = values
-    case .bytes(let bytes) where type == .float16: weights.float16Value = bytes
-    case .bytes(let bytes) where type == .float32: weights.floatValue = FloatValues(bytes: bytes)
-    default: weights.floatValue = FloatValues(try floats())
+    case .codes(let weights) where scalesRows || !weights.hasScalePerChannel: return weights
+    case .stored(.floats(let values)): return Weights(values)
+    case .stored(.bytes(let bytes)) where type == .float16:
+      var weights = Weights()
+      weights.float16Value = bytes
+      return weights
+    case .stored(.bytes(let bytes)) where type == .float32:
+      return Weights(FloatValues(bytes: bytes))
+    default: return Weights(try floats())
     }
-    return weights
   }
 
-  /// Integers of 1 to 64 bits; those of less than a byte are packed from the lowest bits up.
-  private func codes(_ bytes: Bytes) throws -> [Int] {
-    func whole<Value: FixedWidthInteger & BitwiseCopyable>(_ type: Value.Type) -> [Int] {
-      bytes.array(of: type).map { Int(truncatingIfNeeded: $0) }
+  /// Integers of 1 to 64 bits, converted; those of less than a byte are packed from the lowest bits
+  /// up.
+  private func integers<Number>(_ bytes: Bytes, _ convert: (Int) -> Number) throws -> [Number] {
+    func whole<Value: FixedWidthInteger & BitwiseCopyable>(_ type: Value.Type) -> [Number] {
+      bytes.array(of: type).map { convert(Int(truncatingIfNeeded: $0)) }
     }
     switch type {
     case .int8: return whole(Int8.self)
@@ -148,24 +177,22 @@ package struct MILElements: Sendable, Equatable {
     guard let bits = type.bitWidth, bits < 8 else {
       throw ModelError(.malformed, "elements of type \(type.name) are not integers")
     }
-    return Self.unpacked(bytes, bits: bits, count: count, isSigned: type == .int4)
+    let codes = Self.unpacked(bytes, bits: bits, count: count)
+    return codes.map { convert(type == .int4 && $0 >= 8 ? Int($0) - 16 : Int($0)) }
   }
 
   /// Codes of 1 to 8 bits, packed from the lowest bits of each byte up.
-  package static func unpacked(
-    _ bytes: Bytes, bits: Int, count: Int, isSigned: Bool = false
-  ) -> [Int] {
+  package static func unpacked(_ bytes: Bytes, bits: Int, count: Int) -> [UInt8] {
     bytes.withUnsafeBytes { bytes in
       (0..<count).map { index in
         let (byte, shift) = (index * bits / 8, index * bits % 8)
         var word = Int(bytes[byte])
         if shift + bits > 8 { word |= Int(bytes[byte + 1]) << 8 }
-        let code = word >> shift & ((1 << bits) - 1)
-        return isSigned && code >= 1 << (bits - 1) ? code - (1 << bits) : code
+        return UInt8(word >> shift & ((1 << bits) - 1))
       }
     }
   }
 
   /// The bytes of elements that are stored as bytes.
-  package var bytes: Bytes? { if case .bytes(let bytes) = content { bytes } else { nil } }
+  package var bytes: Bytes? { if case .stored(.bytes(let bytes)) = content { bytes } else { nil } }
 }

@@ -2,7 +2,8 @@ import CoreMLModel
 import SizeArithmetic
 import TensorCore
 
-/// Compressed weights, which are expanded to single precision when the program becomes layers.
+/// Compressed weights. Codes of a layer that give exactly the same values remain codes; others are
+/// expanded when the program becomes layers.
 let compressionRules: [OperationRule] = [
   OperationRule(
     "constexpr_affine_dequantize", "quantized_data zero_point scale axis",
@@ -54,7 +55,7 @@ let compressionRules: [OperationRule] = [
       guard let bytes = mask.bytes, bytes.count == (count + 7) / 8 else {
         throw ModelError(.malformed, "the mask has the wrong number of bits", field: "mask")
       }
-      flags = MILElements.unpacked(bytes, bits: 1, count: count)
+      flags = MILElements.unpacked(bytes, bits: 1, count: count).map { Int($0) }
     } else {
       flags = try mask.ints()
     }
@@ -108,33 +109,104 @@ extension OperationCall {
     _ data: MILElements, _ scale: MILElements, _ scaleShape: [Int], _ offset: MILElements?,
     _ offsetShape: [Int]
   ) throws -> MILElements {
+    if let codes = try linearCodes(data, scale, scaleShape, offset, offsetShape) {
+      return MILElements(codes: codes, data.shape, scale.type)
+    }
     var values = try data.floats()
     if let offset {
       let offsets = try offset.floats()
-      try forEachBlock(data.shape, offsetShape) { values[$0] -= offsets[$1] }
+      try forEachBlock(data.shape, offsetShape) { run, block in
+        for index in run { values[index] -= offsets[block] }
+      }
     }
     let factors = try scale.floats()
-    try forEachBlock(data.shape, scaleShape) { values[$0] *= factors[$1] }
-    // In half precision, the product is rounded to half precision.
-    if scale.type == .float16 { values = values.map(Half.rounded) }
-    return MILElements(values, data.shape, scale.type)
+    try forEachBlock(data.shape, scaleShape) { run, block in
+      for index in run { values[index] *= factors[block] }
+    }
+    return expanded(values, data.shape, scale.type)
   }
 
-  /// Passes the index of each element of `shape`, and the index of its block in an array of shape
-  /// `blocks`.
-  private func forEachBlock(_ shape: [Int], _ blocks: [Int], _ body: (Int, Int) -> Void) throws {
+  /// Numbers rounded to half precision if that is their type.
+  private func expanded(_ values: [Float], _ shape: [Int], _ type: MILDataType) -> MILElements {
+    type == .float16
+      ? MILElements(Bytes(values.map(Half.bits)), shape, type) : MILElements(values, shape, type)
+  }
+
+  /// Codes of a layer with the value Float(scale · (data − offset)), or nil if the layer's value
+  /// differs from the operation's in its rounding.
+  private func linearCodes(
+    _ data: MILElements, _ scale: MILElements, _ scaleShape: [Int], _ offset: MILElements?,
+    _ offsetShape: [Int]
+  ) throws -> Weights? {
+    let rows = data.shape.first ?? 1
+    func isPerRow(_ shape: [Int]) -> Bool {
+      shape.count == data.shape.count && [1, rows].contains(shape.first ?? 1)
+        && shape.dropFirst().allSatisfy { $0 == 1 }
+    }
+    guard let bytes = data.bytes, let bits = data.type.bitWidth, bits <= 8, !data.type.isFloat,
+      data.count > 0, isPerRow(scaleShape), offset == nil || isPerRow(offsetShape)
+    else { return nil }
+    let isSigned = data.type == .int8 || data.type == .int4
+    let (scales, offsets) = (try scale.floats(), try offset?.floats() ?? [0])
+    let half = 1 << (bits - 1)
+    if scale.type == .float32 {
+      // A layer's value is scale · code + bias, rounded once: the bias must be exact.
+      let biases = (0..<max(scales.count, offsets.count)).map { row in
+        let offset = Double(offsets[offsets.count == 1 ? 0 : row]) + (isSigned ? Double(half) : 0)
+        return -Double(scales[scales.count == 1 ? 0 : row]) * offset
+      }
+      if offsets.allSatisfy({ $0 == $0.rounded() }),
+        biases.allSatisfy({ Float($0).isFinite && Double(Float($0)) == $0 })
+      {
+        return layerCodes(
+          bytes, bits, count: data.count, adding: isSigned ? half : 0,
+          .linear(scale: scales, bias: biases.map { Float($0) }))
+      }
+    }
+    guard scales.count == 1, offsets.count == 1 else { return nil }
+    let table = (0..<1 << bits).map { code in
+      let number = isSigned ? code - half : code
+      let value = (Float(number) - offsets[0]) * scales[0]
+      return scale.type == .float16 ? Half.rounded(value) : value
+    }
+    return layerCodes(
+      bytes, bits, count: data.count, adding: isSigned ? half : 0, .lookupTable(table))
+  }
+
+  /// Integers plus a number that makes them positive, as codes of a layer.
+  private func layerCodes(
+    _ bytes: Bytes, _ bits: Int, count: Int, adding shift: Int = 0, _ kind: Quantization.Kind
+  ) -> Weights {
+    var weights = Weights()
+    weights.rawValue =
+      bits == 8 && shift == 0
+      ? bytes
+      : PackedCodes.pack(
+        // In two's complement, adding half the range changes only the highest bit.
+        MILElements.unpacked(bytes, bits: bits, count: count).map { $0 ^ UInt8(shift) }, bits: bits)
+    weights.quantization = Quantization(bits: bits, kind)
+    return weights
+  }
+
+  /// Passes each run of elements of `shape` in one block, and the index of the block in an array of
+  /// shape `blocks`.
+  private func forEachBlock(
+    _ shape: [Int], _ blocks: [Int], _ body: (Range<Int>, Int) -> Void
+  ) throws {
     try require(
       shape.count == blocks.count && zip(shape, blocks).allSatisfy { $1 > 0 && $0 % $1 == 0 },
       "the shape \(shape) cannot be divided into blocks \(blocks)")
     let count = shape.reduce(1, *)
-    for index in 0..<count {
-      var (rest, position, step) = (index, 0, 1)
+    let last = blocks.lastIndex { $0 > 1 }
+    let run = last.map { shape[$0...].reduce(1, *) / blocks[$0] } ?? count
+    for first in stride(from: 0, to: count, by: max(run, 1)) {
+      var (rest, position, step) = (first, 0, 1)
       for axis in shape.indices.reversed() {
         position += rest % shape[axis] / (shape[axis] / blocks[axis]) * step
         rest /= shape[axis]
         step *= blocks[axis]
       }
-      body(index, position)
+      body(first..<first + run, position)
     }
   }
 
@@ -152,9 +224,8 @@ extension OperationCall {
       throw ModelError(
         .malformed, "the number of indices differs from the number of elements", field: "indices")
     }
-    let values = try table.floats()
-    let codes = MILElements.unpacked(bytes, bits: bits, count: count)
-    return ProgramValue(MILElements(codes.map { values[$0] }, shape, table.type))
+    let codes = layerCodes(bytes, bits, count: count, .lookupTable(try table.floats()))
+    return ProgramValue(MILElements(codes: codes, shape, table.type))
   }
 
   /// One table per block: the shape of `lut` is the number of blocks along each axis, the number of
@@ -166,20 +237,27 @@ extension OperationCall {
       table.shape.count == rank + 2, "the shape is \(table.shape) for indices of \(indices.shape)",
       field: "lut")
     let (entries, length) = (table.shape[rank], table.shape[rank + 1])
+    if table.count == entries, let bytes = indices.bytes, let bits = indices.type.bitWidth,
+      bits <= 8, entries == 1 << bits, indices.count > 0
+    {
+      let codes = layerCodes(
+        bytes, bits, count: indices.count, .lookupTable(try table.floats()))
+      return MILElements(codes: codes, indices.shape, table.type)
+    }
     let codes = try indices.ints()
     try require(
       codes.allSatisfy { (0..<entries).contains($0) },
       "an index is outside the table of \(entries) entries", field: "indices")
     let values = try table.floats()
     var first = [Int](repeating: 0, count: codes.count)
-    try forEachBlock(indices.shape, Array(table.shape[..<rank])) {
-      first[$0] = ($1 * entries + codes[$0]) * length
+    try forEachBlock(indices.shape, Array(table.shape[..<rank])) { run, block in
+      for index in run { first[index] = (block * entries + codes[index]) * length }
     }
     let shape = try spreadShape(indices.shape, length)
     _ = try checkedCount(shape)
     let inner = try spreadInner(indices.shape, length)
     let positions = try spread(first, indices.shape, length)
-    return MILElements(
+    return expanded(
       positions.indices.map { values[positions[$0] + $0 / inner % length] }, shape, table.type)
   }
 
@@ -213,7 +291,7 @@ extension OperationCall {
     try require(
       flags.reduce(0, +) == values.count,
       "\(values.count) values for a mask of \(flags.reduce(0, +))", field: name)
-    return MILElements(flags.map { $0 == 0 ? 0 : values.popFirst() ?? 0 }, shape, data.type)
+    return expanded(flags.map { $0 == 0 ? 0 : values.popFirst() ?? 0 }, shape, data.type)
   }
 
   /// The mask, and the values at its positions.

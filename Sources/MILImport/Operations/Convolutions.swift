@@ -149,7 +149,7 @@ extension OperationCall {
     layer.dilationFactor = planes.dilations
     layer.padding = planes.isSame ? .same(planes.same) : .valid(planes.valid)
     layer.isDeconvolution = isTransposed
-    layer.kernel = try weight.weights()
+    layer.kernel = try weight.weights(scalesRows: !isTransposed)
     layer.hasBias = bias != nil
     layer.bias = bias
     return [try asPlanes(x) { try add(layer, $0) }]

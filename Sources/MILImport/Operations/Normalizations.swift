@@ -112,7 +112,7 @@ let linearRules: [OperationRule] = [
     var layer = BatchedMatMul()
     layer.weightMatrixFirstDimension = weight.shape[1]
     layer.weightMatrixSecondDimension = weight.shape[0]
-    layer.matrix = try weight.weights()
+    layer.matrix = try weight.weights(scalesRows: true)
     layer.bias = try call.weights("bias", shape: [weight.shape[0]])
     layer.hasBias = layer.bias != nil
     return [try call.add(layer, x)]

@@ -65,7 +65,8 @@ enum ProgramDocumentation {
       * In non-maximum suppression, the best box is always kept, and unused rows are −1. When `resize` uses the
         nearest element and two are equally near, it takes the lower one. Assay's tests include what the tests of
         coremltools say about Core ML's results.
-      * `constexpr_…` operations expand compressed weights when the program becomes a network.
+      * Compressed weights of `constexpr_…` operations stay compressed if the codes of a network have exactly their
+        values ([compression](compression.md)); others are expanded when the program becomes a network.
 
       ## What is checked
 

@@ -41,9 +41,6 @@ extension Weights {
     }
     floatValue = FloatValues(bytes: Bytes())
     rawValue = Bytes(codes)
-    var stored = Quantization()
-    stored.numberOfBits = bits
-    stored.kind = .linear(scale: scales, bias: offsets)
-    quantization = stored
+    quantization = Quantization(bits: bits, .linear(scale: scales, bias: offsets))
   }
 }
