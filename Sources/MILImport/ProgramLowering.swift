@@ -25,7 +25,7 @@ final class ProgramLowering {
   /// The layers whose blobs are written only once, for finding values that do not depend on inputs.
   private var producers: [String: NeuralNetworkLayer] = [:]
   /// The shapes of the inputs.
-  private var inputs: [String: [Int]] = [:]
+  private(set) var inputs: [String: [Int]] = [:]
   /// The values of the inputs, for sizes that depend on them.
   private let values: [String: Tensor]?
   /// Whether sizes depend on the values of inputs.

@@ -14,6 +14,8 @@ package struct ProgramNetwork: Sendable {
 
   /// The neural network; without layers if sizes depend on unknown values.
   package var model: Model
+  /// The shapes of the inputs.
+  package var shapes: [String: [Int]] = [:]
   /// The states, if they are inputs and outputs of the network.
   package var states: [State] = []
   /// The blobs of integers.
@@ -77,6 +79,7 @@ extension Model {
       // Indices and sizes may fit other shapes than the default ones, which coremltools sets to 1.
       result.failure = error
     }
+    result.shapes = lowering.inputs
     result.dependsOnValues = lowering.dependsOnValues || result.failure != nil
     result.wholeBlobs = lowering.wholeBlobs
     if lowering.hasHalfBlobs { result.singleBlobs = lowering.singleBlobs }

@@ -272,8 +272,13 @@ public final class Predictor: Sendable {
   func networkModel(
     for shapes: [String: [Int]], values: [String: Tensor]? = nil
   ) throws -> Prepared {
-    let network = try program?.programNetwork(
-      shapes: shapes, values: values, keepsStates: options.keepsStates)
+    let isKnown =
+      programNetwork?.shapes == shapes && !dependsOnValues && !options.keepsStates
+    let network =
+      isKnown
+      ? programNetwork
+      : try program?.programNetwork(
+        shapes: shapes, values: values, keepsStates: options.keepsStates)
     if let failure = network?.failure { throw failure }
     var prepared = Prepared(model: network?.model ?? model, states: network?.states ?? [])
     guard options.precision.isHalf else { return prepared }
