@@ -132,7 +132,6 @@ let package = Package(
     .target(name: "CCodecs", dependencies: ["CPNG", "CJPEG", "CZlib"]),
 
     .target(name: "LibC"),
-    library("SizeArithmetic"),
     library("TensorCore", ["CSystem", "LibC"], settings: optimized),
     library("Files", ["TensorCore", "CSystem", "LibC"]),
     library("ByteFormats", ["Files", "TensorCore", "LibC", "CZlib"], settings: optimized),
@@ -152,14 +151,14 @@ let package = Package(
     library("Formulas", ["Kernels", "KernelInterface", "TensorCore"], settings: optimized),
     library(
       "CoreMLModel",
-      ["SizeArithmetic", "TensorCore", "Files", "ByteFormats", "CSpec", "CProtobufC"]),
+      ["TensorCore", "Files", "ByteFormats", "CSpec", "CProtobufC"]),
     .systemLibrary(name: "CAssayPlugin"),
     library(
       "CustomLayers",
       ["Formulas", "TensorCore", "Kernels", "KernelInterface", "CAssayPlugin", "CSystem"],
       settings: optimized),
     library(
-      "ModelTransforms", ["CoreMLModel", "ByteFormats", "SizeArithmetic", "TensorCore"],
+      "ModelTransforms", ["CoreMLModel", "ByteFormats", "TensorCore"],
       settings: sections),
     library(
       "Engine",
@@ -168,12 +167,12 @@ let package = Package(
         "TensorCore",
       ],
       settings: optimized),
-    library("MILImport", ["Engine", "CoreMLModel", "SizeArithmetic", "TensorCore"]),
+    library("MILImport", ["Engine", "CoreMLModel", "TensorCore"]),
     library(
       "MILExport",
       [
         "ModelPrediction", "ModelTransforms", "MILImport", "Engine", "CustomLayers", "Formulas",
-        "CoreMLModel", "SizeArithmetic", "TensorCore",
+        "CoreMLModel", "TensorCore",
       ]),
     library(
       "ONNXExport",
@@ -189,7 +188,7 @@ let package = Package(
     library(
       "ImportSupport",
       [
-        "ModelTransforms", "CoreMLModel", "Formulas", "ByteFormats", "Files", "SizeArithmetic",
+        "ModelTransforms", "CoreMLModel", "Formulas", "ByteFormats", "Files",
         "TensorCore",
       ]),
     library(
@@ -199,33 +198,33 @@ let package = Package(
       ]),
     library("PythonSource", ["TensorCore"]),
     // What importers and interpreters share: the files themselves.
-    library("KerasFormat", ["HDF5Reader", "ByteFormats", "SizeArithmetic", "TensorCore"]),
+    library("KerasFormat", ["HDF5Reader", "ByteFormats", "TensorCore"]),
     library(
       "CaffeFormat",
-      ["HDF5Reader", "ByteFormats", "SizeArithmetic", "TensorCore", "CSpec", "CProtobufC"],
+      ["HDF5Reader", "ByteFormats", "TensorCore", "CSpec", "CProtobufC"],
       settings: small + fastDebug),
     library(
-      "DarknetFormat", ["ByteFormats", "Files", "SizeArithmetic", "TensorCore"],
+      "DarknetFormat", ["ByteFormats", "Files", "TensorCore"],
       settings: small + fastDebug),
     library(
       "KerasImport",
       [
         "KerasFormat", "ImportSupport", "CoreMLModel", "Formulas", "HDF5Reader", "ByteFormats",
         "Files",
-        "PythonSource", "SizeArithmetic", "TensorCore",
+        "PythonSource", "TensorCore",
       ],
       resources: [.embedInCode("Recipes")]),
     library(
       "CaffeImport",
       [
-        "CaffeFormat", "ImportSupport", "CoreMLModel", "Formulas", "ByteFormats", "SizeArithmetic",
+        "CaffeFormat", "ImportSupport", "CoreMLModel", "Formulas", "ByteFormats",
         "TensorCore",
       ]),
     library(
       "DarknetImport",
       [
         "DarknetFormat", "ImportSupport", "CoreMLModel", "Formulas", "ByteFormats",
-        "SizeArithmetic", "TensorCore",
+        "TensorCore",
       ]),
     // The source networks once more, by the frameworks' semantics, for comparison: `diff` and
     // `convert --prove`.
@@ -243,12 +242,12 @@ let package = Package(
     library("Imaging", ["ByteFormats", "Files", "TensorCore", "CCodecs"], settings: optimized),
     library("Detection", ["Imaging", "ByteFormats", "Files", "TensorCore"]),
     library("Verification", ["Engine", "TensorCore"], settings: small + fastDebug),
-    library("FeatureModels", ["CoreMLModel", "Imaging", "SizeArithmetic", "TensorCore", "LibC"]),
+    library("FeatureModels", ["CoreMLModel", "Imaging", "TensorCore", "LibC"]),
     library(
       "ModelPrediction",
       [
         "FeatureModels", "Engine", "MILImport", "ModelTransforms", "CustomLayers", "Imaging",
-        "CoreMLModel", "SizeArithmetic", "TensorCore",
+        "CoreMLModel", "TensorCore",
       ], settings: small + fastDebug),
     library(
       "NetworkBuilder",
@@ -266,7 +265,7 @@ let package = Package(
         "ImportSupport", "Engine", "MILImport", "MILExport", "ONNXExport",
         "ModelTransforms",
         "CustomLayers", "LayerTemplates", "CoreMLModel", "HDF5Reader", "ByteFormats", "Files",
-        "SizeArithmetic", "TensorCore",
+        "TensorCore",
       ]),
     .systemLibrary(name: "CAssay"),
     library("AssayLibrary", ["Assay", "CAssay"], settings: optimized),
@@ -323,7 +322,7 @@ let package = Package(
     // They compute every result again by definition.
     tests("Kernels", ["KernelInterface", "TensorCore"], settings: optimized),
     tests("Formulas", ["Kernels", "TensorCore"]),
-    tests("CoreMLModel", ["ByteFormats", "CProtobufC", "SizeArithmetic", "TensorCore"]),
+    tests("CoreMLModel", ["ByteFormats", "CProtobufC", "TensorCore"]),
     tests("CustomLayers", ["TensorCore"]),
     tests("LayerTemplates"),
     tests("ModelTransforms", ["CoreMLModel", "TensorCore"]),

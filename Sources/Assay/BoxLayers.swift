@@ -1,6 +1,5 @@
 import CoreMLModel
 import Detection
-import SizeArithmetic
 import TensorCore
 
 /// The layers that decode boxes. Attributes of boxes are blobs of shape `[attributes, boxes]`, with

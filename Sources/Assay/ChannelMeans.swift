@@ -2,7 +2,6 @@ import CoreMLModel
 import Imaging
 import ModelPrediction
 import ModelTransforms
-import SizeArithmetic
 import TensorCore
 
 /// The mean of each input channel of convolutions and inner products, over inputs.

@@ -5,7 +5,6 @@ import Imaging
 import ImportSupport
 import ModelPrediction
 import ModelTransforms
-import SizeArithmetic
 import TensorCore
 import Verification
 

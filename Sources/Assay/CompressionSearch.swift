@@ -4,7 +4,6 @@ import Imaging
 import MILExport
 import ModelPrediction
 import ModelTransforms
-import SizeArithmetic
 import TensorCore
 import Verification
 

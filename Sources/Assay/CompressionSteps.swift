@@ -1,6 +1,5 @@
 import CoreMLModel
 import ModelTransforms
-import SizeArithmetic
 
 /// The order in which layers lose precision: the next step is always the one that adds the least
 /// squared error per byte saved.

@@ -1,7 +1,6 @@
 import ByteFormats
 import CustomLayers
 import ImportSupport
-import SizeArithmetic
 import TensorCore
 
 /// What each layer becomes in a conversion, including layers that cannot be converted.

@@ -1,7 +1,6 @@
 import ByteFormats
 import CoreMLModel
 import ModelPrediction
-import SizeArithmetic
 import TensorCore
 
 /// Values of a model's features as a JSON object: numbers, strings, nested arrays of numbers, and

@@ -1,6 +1,5 @@
 import Files
 import LibC
-import SizeArithmetic
 import TensorCore
 
 /// Folders of the file system.

@@ -3,7 +3,6 @@ import Detection
 import Files
 import Imaging
 import ModelPrediction
-import SizeArithmetic
 import TensorCore
 
 /// The objects that a model finds in images.

@@ -1,7 +1,6 @@
 import ByteFormats
 import Imaging
 import ModelPrediction
-import SizeArithmetic
 import TensorCore
 import Verification
 

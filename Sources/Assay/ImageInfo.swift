@@ -2,7 +2,6 @@ import CoreMLModel
 import Detection
 import Imaging
 import ModelPrediction
-import SizeArithmetic
 import TensorCore
 
 /// The input of Faster R-CNN that describes the image: the height and width of the network's input,

@@ -5,7 +5,6 @@ import Files
 import Imaging
 import ImportSupport
 import ModelPrediction
-import SizeArithmetic
 import TensorCore
 
 /// One prediction: its name for the user, and the source of each input's value.

@@ -3,7 +3,6 @@ import Engine
 import Imaging
 import ImportSupport
 import ModelPrediction
-import SizeArithmetic
 import TensorCore
 
 /// The predictions for the words of a command line, in their order.

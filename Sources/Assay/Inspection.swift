@@ -2,7 +2,6 @@ import ByteFormats
 import CoreMLModel
 import CustomLayers
 import ModelPrediction
-import SizeArithmetic
 import TensorCore
 
 /// The contents of a network that `inspect` shows: every layer with its shapes and sizes, and the

@@ -2,7 +2,6 @@ import CoreMLModel
 import Engine
 import ModelPrediction
 import ModelTransforms
-import SizeArithmetic
 import TensorCore
 import Verification
 

@@ -1,7 +1,6 @@
 import CoreMLModel
 import ImportSupport
 import ModelTransforms
-import SizeArithmetic
 import TensorCore
 
 extension Model {

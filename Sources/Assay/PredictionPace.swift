@@ -1,5 +1,3 @@
-import SizeArithmetic
-
 /// Decides by measurement whether many predictions are faster one after the other, each on all
 /// threads, or at the same time, each on one thread.
 ///

@@ -1,7 +1,6 @@
 import CoreMLModel
 import MILImport
 import Reports
-import SizeArithmetic
 
 /// The functions of an ML Program as a report shows them: inputs, outputs, and all operations
 /// except constants. Operations of inner blocks come before the operation itself.

@@ -1,6 +1,5 @@
 import CoreMLModel
 import MILImport
-import SizeArithmetic
 
 /// The contents of an ML Program that `inspect` shows.
 package struct ProgramSummary: Sendable {

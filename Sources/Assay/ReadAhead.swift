@@ -3,7 +3,6 @@ import Dispatch
 import Engine
 import Imaging
 import ModelPrediction
-import SizeArithmetic
 import Synchronization
 
 /// How inputs become values.

@@ -4,7 +4,6 @@ import Engine
 import ImportSupport
 import MILImport
 import ModelPrediction
-import SizeArithmetic
 import TensorCore
 import Verification
 

@@ -1,5 +1,3 @@
-import SizeArithmetic
-
 /// The durations of equal pieces of work, in milliseconds.
 package struct Timings: Sendable {
   /// The times in ascending order; at least one.

@@ -3,7 +3,6 @@ import CustomLayers
 import Detection
 import Engine
 import ModelPrediction
-import SizeArithmetic
 import TensorCore
 
 extension Model {

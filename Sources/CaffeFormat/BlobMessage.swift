@@ -1,5 +1,3 @@
-import SizeArithmetic
-
 extension CaffeBlob {
   /// A `BlobProto`, with values in place in the file.
   /// - Throws: `.malformed` if sizes and values do not agree.

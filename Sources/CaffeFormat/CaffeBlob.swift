@@ -1,5 +1,3 @@
-import SizeArithmetic
-
 /// A weight as stored in the file.
 package struct CaffeBlob: Sendable {
   package enum Storage: Sendable {

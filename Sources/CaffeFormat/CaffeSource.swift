@@ -1,6 +1,5 @@
 import ByteFormats
 import HDF5Reader
-import SizeArithmetic
 
 /// A Caffe network that has been read: its layers, and where its weights are.
 public struct CaffeSource: Sendable {

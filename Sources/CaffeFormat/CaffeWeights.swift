@@ -1,5 +1,4 @@
 import HDF5Reader
-import SizeArithmetic
 
 /// The weights in a file, by layer name.
 package struct CaffeWeights: Sendable {

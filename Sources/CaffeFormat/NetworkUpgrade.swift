@@ -1,5 +1,3 @@
-import SizeArithmetic
-
 /// Upgrades networks of earlier versions of Caffe to the current format, as Caffe does when it
 /// reads them: V0 (`layers { layer { … } }`, separate padding layers), V1 (`layers` with enumerated
 /// types), data transformation settings inside data layers, and inputs without a layer. The importer and

@@ -1,5 +1,4 @@
 import ImportSupport
-import SizeArithmetic
 import TensorCore
 
 /// Image preprocessing that the network specifies and the user does not override.

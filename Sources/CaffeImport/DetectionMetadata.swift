@@ -1,5 +1,4 @@
 import ImportSupport
-import SizeArithmetic
 
 extension CaffeConversion {
   /// Describes the boxes in user-defined metadata, keyed by the outputs' final names: the rows of

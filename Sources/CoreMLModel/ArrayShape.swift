@@ -1,4 +1,3 @@
-import SizeArithmetic
 import TensorCore
 
 /// Rules shared by layers of arrays of any rank.

@@ -1,4 +1,3 @@
-import SizeArithmetic
 import TensorCore
 
 /// The ranks that a type of layer accepts, and how it reads shapes with fewer than five axes.

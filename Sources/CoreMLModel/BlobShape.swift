@@ -1,4 +1,3 @@
-import SizeArithmetic
 import TensorCore
 
 /// A shape `[Seq, Batch, C, H, W]` with names for its axes.

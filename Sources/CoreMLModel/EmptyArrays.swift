@@ -1,4 +1,3 @@
-import SizeArithmetic
 import TensorCore
 
 /// What a layer makes of arrays without elements, which arise where values decide sizes: the positions

@@ -1,4 +1,3 @@
-import SizeArithmetic
 import TensorCore
 
 /// Replacement weights for an architecture without weights.

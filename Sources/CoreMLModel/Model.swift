@@ -1,5 +1,3 @@
-import SizeArithmetic
-
 /// A Core ML model: the document that importers write, the engine reads and all tools edit.
 public struct Model: SpecificationMessage {
   /// The version of the specification that a reader must support.

@@ -1,6 +1,5 @@
 import ByteFormats
 import Files
-import SizeArithmetic
 import TensorCore
 
 extension Model {

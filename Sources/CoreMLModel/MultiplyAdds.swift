@@ -1,4 +1,3 @@
-import SizeArithmetic
 import TensorCore
 
 /// The arithmetic of `LayerParameters.multiplyAdds`.

@@ -1,5 +1,3 @@
-import SizeArithmetic
-
 /// A name in which `*` matches any number of characters, including none.
 package struct NamePattern: Sendable, Hashable {
   private let pattern: [UnicodeScalar]

@@ -1,5 +1,3 @@
-import SizeArithmetic
-
 /// Unique names of layers or blobs.
 ///
 /// A name that is taken gets `_`, then `__`, then `_3`, `_4`, …, in amortized constant time.

@@ -1,4 +1,3 @@
-import SizeArithmetic
 import TensorCore
 
 /// A layer: named input and output blobs, and the parameters of its type.

@@ -1,4 +1,3 @@
-import SizeArithmetic
 import TensorCore
 
 /// A weight field with values that are NaN or infinite. Frameworks accept such values.

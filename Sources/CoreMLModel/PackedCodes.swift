@@ -1,4 +1,3 @@
-import SizeArithmetic
 import TensorCore
 
 /// Codes of 1 to 8 bits, packed without gaps from the highest bits of each byte down.

@@ -1,5 +1,3 @@
-import SizeArithmetic
-
 extension ModelType {
   /// The pipeline, whichever kind it is; nil for other models.
   package var pipeline: Pipeline? {

@@ -1,4 +1,3 @@
-import SizeArithmetic
 import TensorCore
 
 /// Random weights for a network without weights, for timing it.

@@ -1,4 +1,3 @@
-import SizeArithmetic
 import TensorCore
 
 /// The shapes of a network's blobs, as far as they are known without running it.

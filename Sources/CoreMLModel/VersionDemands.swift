@@ -1,4 +1,3 @@
-import SizeArithmetic
 import TensorCore
 
 /// A part of a model that requires a version of the format.

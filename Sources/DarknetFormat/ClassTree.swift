@@ -1,5 +1,4 @@
 import Files
-import SizeArithmetic
 
 /// A class hierarchy from a file. Each line has a name and the index of the parent, or −1 for a
 /// root. Consecutive classes with the same parent form a group.

@@ -1,5 +1,3 @@
-import SizeArithmetic
-
 /// The text of a `.cfg`: sections with names in brackets, each with lines `key = value`.
 ///
 /// As in Darknet, all spaces are removed from lines, and lines that start with `#` or `;` are

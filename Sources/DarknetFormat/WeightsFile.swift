@@ -1,5 +1,3 @@
-import SizeArithmetic
-
 /// A `.weights` file: a header followed by the numbers of one layer after the other.
 ///
 /// The header is `major, minor, revision` as 32-bit integers and the number of images seen in

@@ -1,4 +1,3 @@
-import SizeArithmetic
 import TensorCore
 
 /// A blob with its sizes in Darknet.

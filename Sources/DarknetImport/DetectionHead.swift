@@ -1,4 +1,3 @@
-import SizeArithmetic
 import TensorCore
 
 /// The values that decoding a detection head requires in addition to its grid. They are stored in

@@ -1,4 +1,3 @@
-import SizeArithmetic
 import TensorCore
 
 /// `size`, `stride` and padding of a convolution.

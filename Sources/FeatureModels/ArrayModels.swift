@@ -1,5 +1,4 @@
 import LibC
-import SizeArithmetic
 
 extension Scaler: DirectFeatureModel {
   func run(_ inputs: FeatureInputs) throws -> [String: FeatureValue] {

@@ -1,5 +1,3 @@
-import SizeArithmetic
-
 extension OneHotEncoder: DirectFeatureModel {
   func run(_ inputs: FeatureInputs) throws -> [String: FeatureValue] {
     let keys = categories?.keys ?? []

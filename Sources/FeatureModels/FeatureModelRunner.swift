@@ -1,5 +1,3 @@
-import SizeArithmetic
-
 /// A model of features, ready to run.
 package struct FeatureModelRunner: Sendable {
   private let description: ModelDescription

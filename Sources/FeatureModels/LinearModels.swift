@@ -1,5 +1,3 @@
-import SizeArithmetic
-
 extension GLMRegressor: DirectFeatureModel {
   func run(_ inputs: FeatureInputs) throws -> [String: FeatureValue] {
     inputs.regression(

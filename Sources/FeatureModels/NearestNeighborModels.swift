@@ -1,5 +1,3 @@
-import SizeArithmetic
-
 extension KNearestNeighborsClassifier: DirectFeatureModel {
   func run(_ inputs: FeatureInputs) throws -> [String: FeatureValue] {
     let labels = classLabels?.keys ?? []

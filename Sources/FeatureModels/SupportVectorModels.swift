@@ -1,5 +1,4 @@
 import LibC
-import SizeArithmetic
 
 /// The values of the kernel for each support vector and `x`.
 private struct KernelValues {

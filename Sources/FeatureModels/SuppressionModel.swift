@@ -1,5 +1,3 @@
-import SizeArithmetic
-
 extension NonMaximumSuppressionModel: DirectFeatureModel {
   func run(_ inputs: FeatureInputs) throws -> [String: FeatureValue] {
     let boxes = try rows(coordinatesInput, inputs)

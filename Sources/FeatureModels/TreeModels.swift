@@ -1,5 +1,3 @@
-import SizeArithmetic
-
 /// Trees as places of their nodes.
 struct TreeComputation: FeatureModelComputation {
   private let nodes: [TreeEnsemble.Node]

@@ -1,5 +1,3 @@
-import SizeArithmetic
-
 extension ArrayFeatureType.DataType {
   /// The whole numbers of the type; nil for floats.
   package var wholeNumbers: ClosedRange<Double>? {

@@ -1,5 +1,4 @@
 import CoreMLModel
-import SizeArithmetic
 
 /// An activation function of the frameworks, one row of `all`: its names and the layers that
 /// compute it.

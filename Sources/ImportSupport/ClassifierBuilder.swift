@@ -1,5 +1,4 @@
 import CoreMLModel
-import SizeArithmetic
 import TensorCore
 
 /// Turns a network into a classifier: the probabilities become a dictionary, and the best label

@@ -2,7 +2,6 @@ import ByteFormats
 import CoreMLModel
 import Files
 import Formulas
-import SizeArithmetic
 import TensorCore
 
 /// Fills in a custom layer from a rule: parameters from the layer's configuration, weights by name.

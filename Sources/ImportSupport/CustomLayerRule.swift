@@ -1,7 +1,6 @@
 import ByteFormats
 import CoreMLModel
 import Formulas
-import SizeArithmetic
 import TensorCore
 
 /// A rule in a file of custom-layer rules.

@@ -1,6 +1,5 @@
 import ByteFormats
 import Files
-import SizeArithmetic
 import TensorCore
 
 /// Rules that turn layers that Core ML lacks into custom layers.

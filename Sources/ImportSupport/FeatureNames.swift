@@ -1,6 +1,5 @@
 import CoreMLModel
 import ModelTransforms
-import SizeArithmetic
 
 /// Names of inputs and outputs.
 package enum FeatureNames: String, Sendable {

@@ -1,7 +1,6 @@
 import CoreMLModel
 import Formulas
 import LibC
-import SizeArithmetic
 import TensorCore
 
 extension FormulaLowering {

@@ -1,6 +1,5 @@
 import CoreMLModel
 import Formulas
-import SizeArithmetic
 import TensorCore
 
 /// Finds Core ML layers of the lowest possible version that compute a formula on blobs.

@@ -1,6 +1,5 @@
 import ByteFormats
 import CoreMLModel
-import SizeArithmetic
 import TensorCore
 
 /// A network as returned by an importer, before the user's options change its interface.

@@ -1,5 +1,4 @@
 import CoreMLModel
-import SizeArithmetic
 import TensorCore
 
 /// Builds a model from an imported network and the user's options: names, feature types, image

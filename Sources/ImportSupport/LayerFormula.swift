@@ -1,6 +1,5 @@
 import CoreMLModel
 import Formulas
-import SizeArithmetic
 import TensorCore
 
 /// A layer as a formula, from a rule or from the code of a Lambda.

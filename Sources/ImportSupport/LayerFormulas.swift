@@ -1,5 +1,4 @@
 import CoreMLModel
-import SizeArithmetic
 
 /// Small layers that formulas are built from.
 extension LayerWriting {

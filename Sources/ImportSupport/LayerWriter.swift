@@ -1,5 +1,4 @@
 import CoreMLModel
-import SizeArithmetic
 
 /// Collects the Core ML layers of a converted network, makes blob names unique, and records the
 /// plan with the result of each source layer.

@@ -1,5 +1,4 @@
 import ByteFormats
-import SizeArithmetic
 import TensorCore
 
 /// Combines the errors of several layers.

@@ -1,5 +1,4 @@
 import HDF5Reader
-import SizeArithmetic
 
 /// A `.keras` archive of Keras 2.12 and later: `config.json`, `metadata.json`, `model.weights.h5`.
 struct KerasArchive {

@@ -1,5 +1,4 @@
 import HDF5Reader
-import SizeArithmetic
 
 /// A weight in a file.
 package struct StoredWeight: Sendable {

@@ -1,5 +1,4 @@
 import HDF5Reader
-import SizeArithmetic
 
 /// Weights in the format of Keras 2.12 and later, `.weights.h5`: a group per object, named after
 /// its attribute or, in a list, after its class, containing `vars/0`, `vars/1`, ….

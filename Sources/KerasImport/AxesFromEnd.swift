@@ -1,5 +1,4 @@
 import ByteFormats
-import SizeArithmetic
 import TensorCore
 
 /// Makes axes in a layer's arguments count from the end, so that leading axes do not matter.

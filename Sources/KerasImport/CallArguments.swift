@@ -1,5 +1,4 @@
 import ByteFormats
-import SizeArithmetic
 
 /// An argument of a call. Tensors are represented by their indices among the call's inputs.
 indirect enum CallArgument: Sendable, Equatable {

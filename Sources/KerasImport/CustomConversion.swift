@@ -1,5 +1,4 @@
 import ImportSupport
-import SizeArithmetic
 import TensorCore
 
 /// A layer that becomes a custom layer, because of a rule or because custom layers are allowed.

@@ -1,5 +1,3 @@
-import SizeArithmetic
-
 extension ModelDefinition {
   /// One call of a layer.
   struct Place: Hashable {

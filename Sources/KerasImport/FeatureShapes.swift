@@ -1,4 +1,3 @@
-import SizeArithmetic
 import TensorCore
 
 /// The shape of a model's input: the declared shape, with the sizes that the user sets.

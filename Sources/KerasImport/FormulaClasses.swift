@@ -1,6 +1,5 @@
 import ByteFormats
 import ImportSupport
-import SizeArithmetic
 
 /// Layer classes that many models define in the same way. A file does not contain their code; they
 /// are recognized by name, settings and weights.

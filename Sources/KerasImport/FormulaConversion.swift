@@ -1,6 +1,5 @@
 import Formulas
 import ImportSupport
-import SizeArithmetic
 
 /// A layer replaced by a formula, because of a rule or because a Lambda's code was read.
 struct FormulaConversion {

@@ -1,6 +1,5 @@
 import CoreMLModel
 import ImportSupport
-import SizeArithmetic
 
 /// Keras's activation functions as Core ML layers.
 enum KerasActivation: Sendable {

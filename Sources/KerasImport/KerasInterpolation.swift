@@ -1,5 +1,4 @@
 import LibC
-import SizeArithmetic
 
 /// TensorFlow's image resizing: each row and column of the result is a weighted sum of those of the
 /// image, with weights that depend only on the sizes (tensorflow/core/kernels/image).

@@ -1,5 +1,4 @@
 import ImportSupport
-import SizeArithmetic
 
 /// The settings and weights of some classes of Keras layers, and their conversion.
 protocol KerasLayer: Sendable {

@@ -1,6 +1,5 @@
 import ByteFormats
 import HDF5Reader
-import SizeArithmetic
 import TensorCore
 
 /// A Keras model as read from its files: its architecture, and the location of its weights.

@@ -1,5 +1,4 @@
 import ByteFormats
-import SizeArithmetic
 
 /// The version of Keras that wrote a model, such as `1.2.2`, `2.2.4`, `2.2.4-tf` or `2.15.0`.
 struct KerasVersion: Sendable {

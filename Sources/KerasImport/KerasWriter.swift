@@ -1,6 +1,5 @@
 import CoreMLModel
 import ImportSupport
-import SizeArithmetic
 
 /// Collects the Core ML layers of the converted Keras layers.
 struct KerasWriter: LayerWriting {

@@ -1,5 +1,4 @@
 import CoreMLModel
-import SizeArithmetic
 import TensorCore
 
 /// Leading axes of a tensor that its blob merges into the first axis after the batch: axes beyond

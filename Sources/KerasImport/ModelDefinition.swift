@@ -1,5 +1,4 @@
 import ByteFormats
-import SizeArithmetic
 import TensorCore
 
 /// A model as described by its configuration: layers, their calls, and the inputs and outputs. A

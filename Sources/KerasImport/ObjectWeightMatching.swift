@@ -1,7 +1,6 @@
 import ByteFormats
 import HDF5Reader
 import ImportSupport
-import SizeArithmetic
 import TensorCore
 
 /// Finds the group of each layer by Keras's naming rules.

@@ -1,7 +1,6 @@
 import ByteFormats
 import ImportSupport
 import PythonSource
-import SizeArithmetic
 import Synchronization
 import TensorCore
 

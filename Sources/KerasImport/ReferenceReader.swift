@@ -1,5 +1,4 @@
 import ByteFormats
-import SizeArithmetic
 import TensorCore
 
 /// Reads `inbound_nodes`, `input_layers` and `output_layers`.

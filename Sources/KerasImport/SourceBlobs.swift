@@ -1,5 +1,3 @@
-import SizeArithmetic
-
 extension KerasGraph {
   /// The blob with each node's output. A blob that passes through a node stays assigned to the node
   /// that computed it. Further outputs of a node are `NAME:1`, `NAME:2`, …; the last ones of a

@@ -1,5 +1,4 @@
 import CoreMLModel
-import SizeArithmetic
 
 /// The unmasked steps of a sequence, as determined by `Masking` and `Embedding(mask_zero)` for
 /// later layers. Core ML has no masks, so layers that use one compute with it. The mask of a

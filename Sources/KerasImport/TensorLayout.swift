@@ -1,5 +1,4 @@
 import Formulas
-import SizeArithmetic
 import TensorCore
 
 /// An axis of Core ML's `[Seq, C, H, W]`.

@@ -1,5 +1,4 @@
 import ByteFormats
-import SizeArithmetic
 
 /// The effect of `training=True` on a layer's output.
 private enum TrainingEffect {

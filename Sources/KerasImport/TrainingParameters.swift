@@ -1,6 +1,5 @@
 import ByteFormats
 import CoreMLModel
-import SizeArithmetic
 import TensorCore
 
 /// Makes a model updatable on a device, with its trainable layers and the loss and optimizer that

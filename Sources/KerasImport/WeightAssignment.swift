@@ -1,5 +1,4 @@
 import ImportSupport
-import SizeArithmetic
 import TensorCore
 
 extension StoredWeight {

@@ -1,5 +1,4 @@
 import CoreMLModel
-import SizeArithmetic
 import TensorCore
 
 /// Branches and loops as operations with blocks. A nested network writes blobs of the enclosing

@@ -1,5 +1,4 @@
 import CoreMLModel
-import SizeArithmetic
 import TensorCore
 
 /// One of the two sizes with which a network with flexible inputs is converted. Sizes that differ

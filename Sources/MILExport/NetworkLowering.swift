@@ -1,5 +1,4 @@
 import CoreMLModel
-import SizeArithmetic
 import TensorCore
 
 /// Converts the layers of a network, and of networks nested in it, to operations.

@@ -1,6 +1,5 @@
 import CoreMLModel
 import ModelTransforms
-import SizeArithmetic
 import TensorCore
 
 /// Writes the operations of a function in order.

@@ -1,6 +1,5 @@
 import CoreMLModel
 import ModelTransforms
-import SizeArithmetic
 import TensorCore
 
 /// How the weights of a program are compressed.

@@ -1,7 +1,6 @@
 import CoreMLModel
 import CustomLayers
 import ModelTransforms
-import SizeArithmetic
 import TensorCore
 
 /// How a neural network is written as an ML Program.

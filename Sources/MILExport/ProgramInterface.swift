@@ -1,6 +1,5 @@
 import CoreMLModel
 import ModelPrediction
-import SizeArithmetic
 import TensorCore
 
 /// Converts the inputs and outputs of a network to those of a program.

@@ -1,4 +1,3 @@
-import SizeArithmetic
 import TensorCore
 
 /// The systems that a program can target: the specification version and the operation set.

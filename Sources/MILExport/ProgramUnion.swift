@@ -1,5 +1,4 @@
 import CoreMLModel
-import SizeArithmetic
 import TensorCore
 
 /// Merges two programs that were written for different input sizes: sizes that differ become

@@ -1,5 +1,4 @@
 import ModelPrediction
-import SizeArithmetic
 
 /// An array of the interface with the source framework's axes, instead of the network's.
 struct SourceArray {

@@ -1,5 +1,4 @@
 import CoreMLModel
-import SizeArithmetic
 import TensorCore
 
 /// A weight of a layer as a constant of the program. Compressed weights stay compressed, and

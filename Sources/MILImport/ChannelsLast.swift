@@ -1,5 +1,4 @@
 import CoreMLModel
-import SizeArithmetic
 import TensorCore
 
 /// Programs converted from TensorFlow are channels-last, except in convolutions and pooling.

@@ -1,6 +1,5 @@
 import CoreMLModel
 import Engine
-import SizeArithmetic
 import TensorCore
 
 /// Converts a function of a program to the layers of a network, for inputs of known shapes.

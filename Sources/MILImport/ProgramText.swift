@@ -1,5 +1,4 @@
 import CoreMLModel
-import SizeArithmetic
 import TensorCore
 
 /// A program as text: one operation per line, its arguments in the order of its definition, small

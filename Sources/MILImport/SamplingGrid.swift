@@ -1,5 +1,4 @@
 import CoreMLModel
-import SizeArithmetic
 import TensorCore
 
 /// The points at which an interval is sampled, with the names that operations use.

@@ -1,6 +1,5 @@
 import CoreMLModel
 import CustomLayers
-import SizeArithmetic
 import TensorCore
 
 /// The precision of a network's computations.

@@ -1,4 +1,3 @@
-import SizeArithmetic
 import TensorCore
 
 /// The axis order of a feature of a network with exact mapping, whose arrays can have any rank.

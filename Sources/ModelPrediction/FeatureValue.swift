@@ -1,7 +1,6 @@
 import CoreMLModel
 @_exported import FeatureModels
 import Imaging
-import SizeArithmetic
 import TensorCore
 
 /// The axis order of input and output arrays.

@@ -1,6 +1,5 @@
 import CoreMLModel
 import Imaging
-import SizeArithmetic
 import TensorCore
 
 /// Image options in a model's user-defined metadata: `assay.image.resize`, `.interpolation` and

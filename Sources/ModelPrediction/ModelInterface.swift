@@ -1,6 +1,5 @@
 import CoreMLModel
 import Imaging
-import SizeArithmetic
 import TensorCore
 
 /// The inputs and outputs of a model, and the conversion of values between the user's form and the

@@ -1,6 +1,5 @@
 import CoreMLModel
 import Engine
-import SizeArithmetic
 import TensorCore
 
 extension Predictor {

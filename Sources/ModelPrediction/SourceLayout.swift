@@ -1,5 +1,4 @@
 import CoreMLModel
-import SizeArithmetic
 import TensorCore
 
 /// The axis order of an array in the source framework, and the conversion to and from Core ML's

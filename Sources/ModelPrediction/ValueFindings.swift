@@ -1,6 +1,5 @@
 import CoreMLModel
 import Engine
-import SizeArithmetic
 import TensorCore
 
 /// A check for numbers that a feature should not have, and the reason.

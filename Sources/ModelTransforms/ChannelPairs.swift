@@ -1,5 +1,4 @@
 import CoreMLModel
-import SizeArithmetic
 import TensorCore
 
 /// Maps the weights of a convolution or inner product to channels. They are grouped by pairs of an

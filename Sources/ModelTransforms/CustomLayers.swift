@@ -1,5 +1,4 @@
 import CoreMLModel
-import SizeArithmetic
 import TensorCore
 
 /// A custom layer by its name, or by its index among the custom layers, counted from 0.

@@ -1,5 +1,4 @@
 import CoreMLModel
-import SizeArithmetic
 import TensorCore
 
 /// Changes to a model's metadata; nil leaves an entry unchanged.

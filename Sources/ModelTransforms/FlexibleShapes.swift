@@ -1,5 +1,4 @@
 import CoreMLModel
-import SizeArithmetic
 import TensorCore
 
 /// Which shapes a feature may have besides its default one: all axes of an array, width and height

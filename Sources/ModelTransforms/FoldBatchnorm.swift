@@ -1,5 +1,4 @@
 import CoreMLModel
-import SizeArithmetic
 import TensorCore
 
 /// A batch normalization, scale or bias that was folded into a neighbor, or was not because the

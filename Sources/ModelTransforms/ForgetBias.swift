@@ -1,5 +1,4 @@
 import CoreMLModel
-import SizeArithmetic
 import TensorCore
 
 /// The meaning of an LSTM's field `forgetBias`. According to the specification it adds 1 to the

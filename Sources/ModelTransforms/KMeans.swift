@@ -1,4 +1,3 @@
-import SizeArithmetic
 import TensorCore
 
 /// One-dimensional k-means: the table of at most k values with the smallest sum of squared errors.

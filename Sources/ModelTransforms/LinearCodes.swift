@@ -1,4 +1,3 @@
-import SizeArithmetic
 import TensorCore
 
 /// Codes q from 0 to 2ᵇⁱᵗˢ − 1 with w ≈ scale · q + bias, for the values of one channel.

@@ -1,6 +1,5 @@
 import ByteFormats
 import CoreMLModel
-import SizeArithmetic
 import TensorCore
 
 /// The locations of blob and feature names in a message that is copied without parsing: its fields

@@ -1,5 +1,3 @@
-import SizeArithmetic
-
 /// Codes for a table of values: the index of the nearest value, or of the lower one in a tie.
 struct TableCodes {
   /// 2ᵇⁱᵗˢ values.

@@ -1,4 +1,3 @@
-import SizeArithmetic
 import Testing
 
 @testable import CoreMLModel

@@ -103,7 +103,7 @@ compile emit ArgumentParserToolInfo "$parser"/ArgumentParserToolInfo/*.swift
 find "$parser/ArgumentParser" -name '*.swift' | sed 's/.*/"&"/' >"$folder/parser"
 compile emit ArgumentParser "@$folder/parser"
 for module in ${MODULES:-TensorCore Files ByteFormats HDF5Reader HDF5Library KernelInterface \
-  KernelsBaseline Kernels Formulas SizeArithmetic CoreMLModel CustomLayers Engine ModelTransforms MILImport Imaging \
+  KernelsBaseline Kernels Formulas CoreMLModel CustomLayers Engine ModelTransforms MILImport Imaging \
   FeatureModels ModelPrediction MILExport LayerTemplates ImportSupport Verification Reports PythonSource KerasFormat CaffeFormat DarknetFormat KerasImport \
   CaffeImport DarknetImport Interpretation CaffeInterpretation KerasInterpretation \
   DarknetInterpretation Detection ONNXExport Assay AssayLibrary NetworkBuilder AssayCommand}; do

@@ -1,7 +1,6 @@
 import CoreMLModel
 import MILImport
 import ModelPrediction
-import SizeArithmetic
 import TensorCore
 import Verification
 

@@ -3,7 +3,6 @@ import CoreMLModel
 import Imaging
 import ImportSupport
 import ModelPrediction
-import SizeArithmetic
 import TensorCore
 import Verification
 

@@ -1,7 +1,6 @@
 import CoreMLModel
 import Imaging
 import ModelPrediction
-import SizeArithmetic
 import TensorCore
 
 extension DiagnosisSubject {

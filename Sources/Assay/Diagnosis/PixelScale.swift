@@ -1,5 +1,4 @@
 import ImportSupport
-import SizeArithmetic
 
 /// The preprocessing of pixels x from 0 to 255: scale · x + offset for each color.
 struct PixelScale: Sendable {

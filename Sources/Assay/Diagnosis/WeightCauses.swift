@@ -1,6 +1,5 @@
 import CoreMLModel
 import ModelPrediction
-import SizeArithmetic
 import TensorCore
 
 extension DiagnosisSubject {

@@ -1,7 +1,6 @@
 import CoreMLModel
 import ModelPrediction
 import ModelTransforms
-import SizeArithmetic
 import TensorCore
 
 /// The differences between two models that are visible without running them.

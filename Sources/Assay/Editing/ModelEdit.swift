@@ -2,7 +2,6 @@ import CoreMLModel
 import CustomLayers
 import ImportSupport
 import ModelTransforms
-import SizeArithmetic
 import TensorCore
 
 /// The changes that `edit` makes to a model. Features that `renames` renames have their new names.

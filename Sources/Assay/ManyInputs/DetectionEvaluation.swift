@@ -1,6 +1,5 @@
 import Detection
 import Imaging
-import SizeArithmetic
 import TensorCore
 
 /// The objects that a detector finds in many images, compared with COCO annotations.

@@ -1,6 +1,5 @@
 import ByteFormats
 import ModelPrediction
-import SizeArithmetic
 import TensorCore
 
 /// The expected outputs of many inputs: a folder with a file of arrays per input, by its path

@@ -1,6 +1,5 @@
 import ByteFormats
 import Imaging
-import SizeArithmetic
 import TensorCore
 
 /// The true class of each input: from a table of files and labels, or from the folder of the input.

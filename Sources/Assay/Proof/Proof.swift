@@ -2,7 +2,6 @@ import CoreMLModel
 import Engine
 import Interpretation
 import ModelPrediction
-import SizeArithmetic
 import TensorCore
 
 /// Compares a converted network with an interpreter of its source. The engine runs the model in

@@ -3,7 +3,6 @@ import ImportSupport
 import Interpretation
 import MILImport
 import ModelPrediction
-import SizeArithmetic
 import TensorCore
 
 /// The source of a converted network, with all that its proof needs.

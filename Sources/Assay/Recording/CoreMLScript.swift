@@ -1,7 +1,6 @@
 import ByteFormats
 import CoreMLModel
 import ModelPrediction
-import SizeArithmetic
 import TensorCore
 
 /// A Python script that predicts with Core ML on a Mac, through coremltools, and writes

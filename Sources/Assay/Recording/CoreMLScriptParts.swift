@@ -1,5 +1,3 @@
-import SizeArithmetic
-
 /// The parts of the script that saves Core ML's predictions.
 enum CoreMLScriptParts {
   static let title = #"""

@@ -2,7 +2,6 @@ import ByteFormats
 import CoreMLModel
 import Imaging
 import ModelPrediction
-import SizeArithmetic
 import TensorCore
 
 /// The inputs of a prediction as Python expressions that coremltools takes.

@@ -1,5 +1,3 @@
-import SizeArithmetic
-
 /// The parts of the script for Keras 2 and 3, which run a model layer by layer.
 enum EagerKerasScript {
   /// The modules; TensorFlow is optional in Keras 3.

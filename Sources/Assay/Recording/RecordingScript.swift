@@ -2,7 +2,6 @@ import ByteFormats
 import CoreMLModel
 import KerasImport
 import ModelPrediction
-import SizeArithmetic
 import TensorCore
 
 /// A framework whose predictions a script can record.

@@ -1,5 +1,3 @@
-import SizeArithmetic
-
 /// The file handling of recording scripts, and the whole script for Caffe.
 enum RecordingScriptParts {
   /// The function that the user completes; images have channels last.

@@ -1,5 +1,3 @@
-import SizeArithmetic
-
 /// The parts of the script for Keras 1, whose layers compute symbolically.
 enum SymbolicKerasScript {
   /// Calls the layers of the model and of nested models, named as `convert` names them.

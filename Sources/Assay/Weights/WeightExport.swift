@@ -4,7 +4,6 @@ import Files
 import ImportSupport
 import LayerTemplates
 import ModelPrediction
-import SizeArithmetic
 import TensorCore
 
 extension WeightFiles {

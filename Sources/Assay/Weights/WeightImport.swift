@@ -3,7 +3,6 @@ import CoreMLModel
 import Files
 import ImportSupport
 import ModelTransforms
-import SizeArithmetic
 import TensorCore
 
 extension WeightFiles {

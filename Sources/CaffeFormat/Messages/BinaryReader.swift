@@ -1,5 +1,4 @@
 import ByteFormats
-import SizeArithmetic
 
 /// Reads a message in protobuf's binary format, guided by the schema. All lengths, the nesting and
 /// the memory for the result are checked. Packed numbers are read in place; fields that the schema

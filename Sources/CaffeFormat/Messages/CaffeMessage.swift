@@ -1,5 +1,3 @@
-import SizeArithmetic
-
 /// One value of a field of a protobuf message.
 package enum CaffeValue: Sendable {
   case integer(Int)

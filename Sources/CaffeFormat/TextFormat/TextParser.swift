@@ -1,5 +1,3 @@
-import SizeArithmetic
-
 /// Reads a message in protobuf's text format, guided by the schema. Unknown fields are kept.
 struct TextParser {
   private var scanner: TextScanner

@@ -1,5 +1,3 @@
-import SizeArithmetic
-
 /// Splits protobuf text into tokens.
 struct TextScanner {
   enum Token: Equatable {

@@ -1,7 +1,6 @@
 import CoreMLModel
 import Formulas
 import ImportSupport
-import SizeArithmetic
 import TensorCore
 
 /// (x − mean) / √(variance + eps), with mean and variance divided by the third blob

@@ -1,6 +1,5 @@
 import CoreMLModel
 import ImportSupport
-import SizeArithmetic
 
 /// Items of the first bottom, at the indices in the second
 enum BatchReindex: CaffeLayerConverter {

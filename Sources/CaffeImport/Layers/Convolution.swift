@@ -1,7 +1,6 @@
 import CoreMLModel
 import Formulas
 import ImportSupport
-import SizeArithmetic
 import TensorCore
 
 /// Σ weights · window + bias

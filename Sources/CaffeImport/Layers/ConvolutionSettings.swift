@@ -1,6 +1,5 @@
 import CoreMLModel
 import Formulas
-import SizeArithmetic
 import TensorCore
 
 /// Settings shared by convolutions: Caffe's `ConvolutionParameter` for a given bottom.

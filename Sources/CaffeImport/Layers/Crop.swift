@@ -1,7 +1,6 @@
 import CoreMLModel
 import Formulas
 import ImportSupport
-import SizeArithmetic
 
 /// The part of the first bottom at `offset` that has the size of the second bottom
 enum CropLayer: CaffeLayerConverter {

@@ -1,6 +1,5 @@
 import CoreMLModel
 import ImportSupport
-import SizeArithmetic
 import TensorCore
 
 /// SSD's boxes: decodes them, suppresses overlaps within each class, and keeps the best

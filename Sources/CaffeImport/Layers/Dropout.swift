@@ -1,6 +1,5 @@
 import CoreMLModel
 import ImportSupport
-import SizeArithmetic
 
 /// x, or (1 − dropout_ratio) · x if training does not scale the kept values: `scale_train: false`
 /// of caffe-fast-rcnn, as in synopsys-caffe's `dropout_layer.cpp`

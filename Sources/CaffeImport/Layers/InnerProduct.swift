@@ -1,7 +1,6 @@
 import CoreMLModel
 import Formulas
 import ImportSupport
-import SizeArithmetic
 
 /// weights · x + bias, where x merges all axes from `axis` on
 enum InnerProductLayer: SingleInputConverter {

@@ -1,6 +1,5 @@
 import CoreMLModel
 import ImportSupport
-import SizeArithmetic
 import TensorCore
 
 /// i, f, o = sigmoid, g = tanh of W x + b + R · (cont · h); c = cont · f · c + i · g; h = o · tanh(c)

@@ -1,7 +1,6 @@
 import CoreMLModel
 import Formulas
 import ImportSupport
-import SizeArithmetic
 
 /// x / (k + alpha / n · Σ x²) ^ beta over n channels, or over an n × n window in each channel
 enum LRNLayer: SingleInputConverter {

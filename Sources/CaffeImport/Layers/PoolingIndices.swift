@@ -1,5 +1,4 @@
 import CoreMLModel
-import SizeArithmetic
 import TensorCore
 
 /// The argmax mask of a pooling layer, as ones and zeros: one plane per position in the window,

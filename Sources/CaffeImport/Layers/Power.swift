@@ -1,6 +1,5 @@
 import ImportSupport
 import LibC
-import SizeArithmetic
 
 /// (shift + scale · x) ^ power
 enum Power: SingleInputConverter, ElementwiseConverter {

@@ -1,5 +1,4 @@
 import ImportSupport
-import SizeArithmetic
 import TensorCore
 
 /// SSD's prior boxes and their variances: a constant, since it depends only on the bottoms' sizes

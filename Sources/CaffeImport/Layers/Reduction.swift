@@ -1,7 +1,6 @@
 import CoreMLModel
 import Formulas
 import ImportSupport
-import SizeArithmetic
 import TensorCore
 
 /// coeff · Σ x, Σ |x|, Σ x² or the mean, over all axes from `axis` on

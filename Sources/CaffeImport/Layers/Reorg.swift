@@ -1,6 +1,5 @@
 import CoreMLModel
 import ImportSupport
-import SizeArithmetic
 import TensorCore
 
 /// Moves blocks of pixels into channels like Darknet's reorg, which reads the values as an image

@@ -1,7 +1,6 @@
 import CoreMLModel
 import Formulas
 import ImportSupport
-import SizeArithmetic
 import TensorCore
 
 /// Pooling into 1, 4, 16, … bins, concatenated

@@ -1,7 +1,6 @@
 import CoreMLModel
 import Formulas
 import ImportSupport
-import SizeArithmetic
 import TensorCore
 
 /// x · scale + bias, both broadcast along the other axes

@@ -1,6 +1,5 @@
 import CoreMLModel
 import ImportSupport
-import SizeArithmetic
 import TensorCore
 
 /// Repeats every element, or, with two bottoms, moves every element to the position of its window's

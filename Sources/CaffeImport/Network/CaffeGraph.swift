@@ -1,5 +1,4 @@
 import ImportSupport
-import SizeArithmetic
 import TensorCore
 
 /// The layers included in a network state, and the blob versions that each reads and writes. A

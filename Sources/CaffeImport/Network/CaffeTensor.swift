@@ -1,4 +1,3 @@
-import SizeArithmetic
 import TensorCore
 
 /// A Caffe blob, and the Core ML blob that stores it.

@@ -1,7 +1,6 @@
 import CoreMLModel
 import Formulas
 import ImportSupport
-import SizeArithmetic
 
 /// Collects the Core ML layers of the converted Caffe layers.
 struct CaffeWriter: LayerWriting {

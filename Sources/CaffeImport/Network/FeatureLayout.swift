@@ -1,5 +1,4 @@
 import ImportSupport
-import SizeArithmetic
 
 /// How features of the Core ML model correspond to Caffe's blobs.
 enum FeatureLayout {

@@ -1,4 +1,3 @@
-import SizeArithmetic
 import TensorCore
 
 /// An input of the network: a top of a layer without bottoms.

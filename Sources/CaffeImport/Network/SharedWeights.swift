@@ -1,5 +1,3 @@
-import SizeArithmetic
-
 extension CaffeWeights {
   /// The weights of each of a network's layers, as Caffe copies them: to the first of several layers
   /// with one name, and layers that share a weight by name all have the last one in the file.

@@ -1,4 +1,3 @@
-import SizeArithmetic
 import TensorCore
 
 /// A field of a message by its path, such as `convolution.kernelSize`, with values printed as in

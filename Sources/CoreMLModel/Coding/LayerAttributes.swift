@@ -1,6 +1,5 @@
 import ByteFormats
 import CProtobufC
-import SizeArithmetic
 import TensorCore
 
 extension NeuralNetwork {

@@ -1,6 +1,5 @@
 import ByteFormats
 import CProtobufC
-import SizeArithmetic
 import TensorCore
 
 /// Reads the fields of an unpacked message by their names in the schema.

@@ -1,6 +1,5 @@
 import ByteFormats
 import CProtobufC
-import SizeArithmetic
 import TensorCore
 
 /// State shared while writing: memory for the messages, and payloads that are inserted later.

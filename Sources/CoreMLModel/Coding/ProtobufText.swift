@@ -1,5 +1,4 @@
 import CProtobufC
-import SizeArithmetic
 import TensorCore
 
 /// Protobuf's text format for an unpacked message, as its Python implementation prints it: one

@@ -1,6 +1,5 @@
 import CProtobufC
 import LibC
-import SizeArithmetic
 
 /// Memory for libprotobuf-c within a budget; unpacking fails if it needs more.
 final class UnpackAllocator {

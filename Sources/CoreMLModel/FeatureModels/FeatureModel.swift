@@ -1,5 +1,3 @@
-import SizeArithmetic
-
 /// The parameters of a model type that is neither a network nor a pipeline. Its inputs and outputs
 /// are numbers, strings, dictionaries and arrays.
 package protocol FeatureModelParameters: SpecificationMessage {

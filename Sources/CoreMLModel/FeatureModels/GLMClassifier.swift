@@ -1,5 +1,3 @@
-import SizeArithmetic
-
 /// A linear classifier.
 ///
 /// With two classes, one row of weights gives the probability of the second. With more, there is

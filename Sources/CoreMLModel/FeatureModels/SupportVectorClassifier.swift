@@ -1,5 +1,3 @@
-import SizeArithmetic
-
 /// A vote of one classifier per pair of classes.
 ///
 /// Each has the value of a `SupportVectorRegressor` with the support vectors of its two classes.

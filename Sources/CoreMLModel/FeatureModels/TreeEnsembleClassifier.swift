@@ -1,5 +1,3 @@
-import SizeArithmetic
-
 /// A tree ensemble classifier.
 ///
 /// With one dimension, the value is the probability of the second of two classes.

@@ -1,5 +1,3 @@
-import SizeArithmetic
-
 /// An elementwise function.
 package struct Activation: LayerParameters, ShapeKeepingLayer, SpecificationMessage {
   package enum Function: Sendable, Equatable {

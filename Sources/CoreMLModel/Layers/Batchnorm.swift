@@ -1,4 +1,3 @@
-import SizeArithmetic
 import TensorCore
 
 /// y = gamma · (x − mean) / √(variance + epsilon) + beta, with one value of each per channel.

@@ -1,4 +1,3 @@
-import SizeArithmetic
 import TensorCore
 
 /// out[o, y, x] = bias[o] + Σ weights[o, i, r, s] · in[i, y·stride + r·dilation − top, …], or its

@@ -1,4 +1,3 @@
-import SizeArithmetic
 import TensorCore
 
 /// Crops the borders; with two inputs, crops the first to the size of the second.

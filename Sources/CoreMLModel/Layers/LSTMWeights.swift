@@ -1,5 +1,3 @@
-import SizeArithmetic
-
 package struct LSTMParameters: SpecificationMessage {
   package var sequenceOutput = false
   package var hasBiasVectors = false

@@ -1,4 +1,3 @@
-import SizeArithmetic
 import TensorCore
 
 /// Maximum, average or L2 norm over windows.

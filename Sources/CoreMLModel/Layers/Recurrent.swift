@@ -1,4 +1,3 @@
-import SizeArithmetic
 import TensorCore
 
 /// The shape of a recurrent layer's weight, as implied by its name.

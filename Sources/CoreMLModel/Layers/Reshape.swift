@@ -1,4 +1,3 @@
-import SizeArithmetic
 import TensorCore
 
 /// The same elements in another shape.

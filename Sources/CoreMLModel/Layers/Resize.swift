@@ -1,4 +1,3 @@
-import SizeArithmetic
 import TensorCore
 
 /// Enlarges H and W by whole (or, since specification 5, fractional) factors.

@@ -1,4 +1,3 @@
-import SizeArithmetic
 import TensorCore
 
 /// scale · x + bias; the shapes are `[1]`, `[C]`, `[1, H, W]` or `[C, H, W]`.

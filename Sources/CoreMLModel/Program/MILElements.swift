@@ -1,4 +1,3 @@
-import SizeArithmetic
 import TensorCore
 
 /// The elements of a constant in a program; their number has been checked.

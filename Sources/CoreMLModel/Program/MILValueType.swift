@@ -1,4 +1,3 @@
-import SizeArithmetic
 import TensorCore
 
 /// The type of a value in a program.

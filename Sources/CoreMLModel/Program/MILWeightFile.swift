@@ -1,4 +1,3 @@
-import SizeArithmetic
 import TensorCore
 
 /// A file of weights next to a program (`weight.bin`): a header of 64 bytes, then for each value 64

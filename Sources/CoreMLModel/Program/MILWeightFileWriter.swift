@@ -1,5 +1,4 @@
 import LibC
-import SizeArithmetic
 import TensorCore
 
 /// Collects the values of a weight file in the memory of the file itself. Equal values of the same

@@ -1,6 +1,5 @@
 import CoreMLModel
 import ImportSupport
-import SizeArithmetic
 import TensorCore
 
 /// The center of the image, scaled to 2x − 1 unless `noadjust` is set.

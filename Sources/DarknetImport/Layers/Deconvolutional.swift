@@ -1,6 +1,5 @@
 import CoreMLModel
 import ImportSupport
-import SizeArithmetic
 import TensorCore
 
 /// The transpose of a convolution: out = (in − 1) · stride + size − 2 · padding.

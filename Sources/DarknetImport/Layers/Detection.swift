@@ -1,5 +1,4 @@
 import ImportSupport
-import SizeArithmetic
 import TensorCore
 
 /// The output of YOLO v1 on a grid of side × side cells: first the classes of all cells, then the

@@ -1,6 +1,5 @@
 import CoreMLModel
 import ImportSupport
-import SizeArithmetic
 import TensorCore
 
 /// A convolution with a separate kernel for each position: out[o, y, x] = activation(bias[o, y, x]

@@ -1,6 +1,5 @@
 import CoreMLModel
 import ImportSupport
-import SizeArithmetic
 import TensorCore
 
 /// x / (kappa + alpha · Σ x²)^beta, with the sum over the neighboring channels.

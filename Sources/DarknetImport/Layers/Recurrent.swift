@@ -1,6 +1,5 @@
 import CoreMLModel
 import ImportSupport
-import SizeArithmetic
 import TensorCore
 
 /// A state that a section keeps from one image to the next: an input of the model, initially zeros,

@@ -1,5 +1,4 @@
 import ImportSupport
-import SizeArithmetic
 
 /// The grid of YOLO v2: x, y, w, h, the confidence and the classes for each of `num` boxes.
 ///

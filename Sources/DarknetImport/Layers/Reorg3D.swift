@@ -1,5 +1,4 @@
 import ImportSupport
-import SizeArithmetic
 import TensorCore
 
 /// Moves blocks of stride × stride into channels: row dy and column dx of a block move to channel

@@ -1,5 +1,4 @@
 import ImportSupport
-import SizeArithmetic
 import TensorCore
 
 /// Concatenates the outputs of earlier layers along the channels; with `groups`, only part

@@ -1,7 +1,6 @@
 import CoreMLModel
 import ImportSupport
 import LibC
-import SizeArithmetic
 import TensorCore
 
 /// out = activation(alpha · in + beta · from), over the channels, rows and columns that both have;

@@ -1,6 +1,5 @@
 import CoreMLModel
 import ImportSupport
-import SizeArithmetic
 import TensorCore
 
 /// exp(x / temperature) / Σ exp(x / temperature) over all elements, or over each of `groups` parts;

@@ -1,6 +1,5 @@
 import CoreMLModel
 import ImportSupport
-import SizeArithmetic
 import TensorCore
 
 /// scale · in, with each element repeated `stride` times along rows and columns; with a negative

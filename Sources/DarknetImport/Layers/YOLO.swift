@@ -1,5 +1,4 @@
 import ImportSupport
-import SizeArithmetic
 
 /// A grid of YOLO v3 and v4: x, y, w, h, the confidence and the classes for each box of `mask`; in
 /// `Gaussian_yolo`, x, y, w and h are followed by their uncertainties.

@@ -1,5 +1,3 @@
-import SizeArithmetic
-
 /// What an instruction does, whichever version of Python wrote it.
 package enum PythonOperation: Equatable, Sendable {
   package enum Operator: String, Sendable {

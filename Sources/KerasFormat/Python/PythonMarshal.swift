@@ -1,5 +1,3 @@
-import SizeArithmetic
-
 /// Reads a code object written by Python's `marshal` module as data; nothing is run.
 ///
 /// The format states no version, and the fields of a code object changed four times, so each layout

@@ -1,5 +1,3 @@
-import SizeArithmetic
-
 /// A Python function whose code a file holds.
 ///
 /// The code stands as base64 or, in older files, as the bytes themselves, one a character; alone,

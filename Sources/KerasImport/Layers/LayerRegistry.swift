@@ -1,5 +1,4 @@
 import ByteFormats
-import SizeArithmetic
 
 /// Every Keras layer class that Assay reads.
 enum KerasLayerRegistry {

@@ -1,5 +1,4 @@
 import ByteFormats
-import SizeArithmetic
 import TensorCore
 
 /// The Python function of a Lambda layer.

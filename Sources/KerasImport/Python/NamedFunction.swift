@@ -1,5 +1,4 @@
 import ByteFormats
-import SizeArithmetic
 import TensorCore
 
 /// A function that a Lambda refers to by name, without code: a function that many projects define

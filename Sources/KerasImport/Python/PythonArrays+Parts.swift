@@ -1,5 +1,4 @@
 import Formulas
-import SizeArithmetic
 import TensorCore
 
 /// Functions that rearrange known arrays.

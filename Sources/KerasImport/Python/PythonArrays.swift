@@ -1,5 +1,4 @@
 import Formulas
-import SizeArithmetic
 import TensorCore
 
 /// Computations with known arrays, and the preprocessing of `keras.applications`.

@@ -1,6 +1,5 @@
 import ByteFormats
 import ImportSupport
-import SizeArithmetic
 import TensorCore
 
 /// A Lambda whose Python function becomes layers, one operation at a time.

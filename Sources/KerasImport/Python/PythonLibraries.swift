@@ -1,5 +1,4 @@
 import Formulas
-import SizeArithmetic
 import TensorCore
 
 /// The functions of Keras, TensorFlow and NumPy that formulas support.

@@ -1,6 +1,5 @@
 import Formulas
 import ImportSupport
-import SizeArithmetic
 import TensorCore
 
 extension PythonMachine {

@@ -1,6 +1,5 @@
 import ByteFormats
 import Formulas
-import SizeArithmetic
 import TensorCore
 
 /// Interprets a Python function with symbols instead of tensors: computes everything that depends

@@ -1,5 +1,4 @@
 import ByteFormats
-import SizeArithmetic
 
 /// A library function that a layer or operation of Keras computes, and the names of its parameters
 /// in the library.

@@ -1,7 +1,6 @@
 import ByteFormats
 import Formulas
 import PythonSource
-import SizeArithmetic
 import TensorCore
 
 /// A value, as far as it is known without running code.

@@ -2,7 +2,6 @@ import ByteFormats
 import CoreMLModel
 import Formulas
 import ImportSupport
-import SizeArithmetic
 import TensorCore
 
 /// The tensors that a Python function computes, as layers of a network.

@@ -1,5 +1,4 @@
 import Formulas
-import SizeArithmetic
 
 /// Python code for messages.
 enum PythonText {

@@ -2,7 +2,6 @@ import CoreMLModel
 import CustomLayers
 import Engine
 import Formulas
-import SizeArithmetic
 import TensorCore
 
 extension Custom: OneResultLayer {

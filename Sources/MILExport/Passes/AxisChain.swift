@@ -1,5 +1,4 @@
 import CoreMLModel
-import SizeArithmetic
 import TensorCore
 
 /// The combined effect of reordering, splitting, merging, adding and removing an array's axes.

@@ -1,6 +1,5 @@
 import CoreMLModel
 import Formulas
-import SizeArithmetic
 import TensorCore
 
 extension OperationGraph {

@@ -1,7 +1,6 @@
 import CoreMLModel
 import Formulas
 import LibC
-import SizeArithmetic
 import TensorCore
 
 /// Recognizes elementwise functions by their values, whatever operations compute them.

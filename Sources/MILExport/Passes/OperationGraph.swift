@@ -1,5 +1,4 @@
 import CoreMLModel
-import SizeArithmetic
 import TensorCore
 
 /// The operations of a block, by the values that they compute, for passes that replace some of

@@ -1,5 +1,4 @@
 import CoreMLModel
-import SizeArithmetic
 import TensorCore
 
 /// Operations that move pixels between the axes of images [N, C, H, W], and that crop images.

@@ -1,5 +1,4 @@
 import CoreMLModel
-import SizeArithmetic
 import TensorCore
 
 /// Compressed weights. Codes of a layer that give exactly the same values remain codes; others are

@@ -1,4 +1,3 @@
-import SizeArithmetic
 import TensorCore
 
 /// A window that moves along one axis: its geometry and the number of its positions.

@@ -1,4 +1,3 @@
-import SizeArithmetic
 import TensorCore
 
 /// The matrix product over the last two axes, with leading axes broadcast as in NumPy; with one

@@ -1,4 +1,3 @@
-import SizeArithmetic
 import TensorCore
 
 /// start, start + step, start + 2 · step, … below the end. The inputs are the end, the start and

@@ -1,4 +1,3 @@
-import SizeArithmetic
 import TensorCore
 
 /// Concatenates the inputs along an axis.

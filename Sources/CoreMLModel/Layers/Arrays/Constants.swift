@@ -1,4 +1,3 @@
-import SizeArithmetic
 import TensorCore
 
 /// A constant of any shape.

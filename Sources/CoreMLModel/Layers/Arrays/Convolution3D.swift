@@ -1,4 +1,3 @@
-import SizeArithmetic
 import TensorCore
 
 /// Windows over D, H and W, which the specification stores in separate fields.

@@ -1,4 +1,3 @@
-import SizeArithmetic
 import TensorCore
 
 /// The elements of the first input along an axis, at the indices in the second.

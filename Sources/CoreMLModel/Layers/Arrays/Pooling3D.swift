@@ -1,4 +1,3 @@
-import SizeArithmetic
 import TensorCore
 
 /// Maximum or average over windows of `[B, C, D, H, W]`.

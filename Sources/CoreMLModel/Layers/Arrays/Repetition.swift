@@ -1,4 +1,3 @@
-import SizeArithmetic
 import TensorCore
 
 /// Repeats the input along axes of length 1 to a given shape.

@@ -1,4 +1,3 @@
-import SizeArithmetic
 import TensorCore
 
 /// The same elements in another shape; one size may be −1.

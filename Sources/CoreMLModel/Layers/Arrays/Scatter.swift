@@ -1,4 +1,3 @@
-import SizeArithmetic
 import TensorCore
 
 /// How an element and the update scattered onto it are combined.

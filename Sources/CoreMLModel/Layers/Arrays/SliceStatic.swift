@@ -1,4 +1,3 @@
-import SizeArithmetic
 import TensorCore
 
 /// The elements `start`, `start + step`, … along an axis.

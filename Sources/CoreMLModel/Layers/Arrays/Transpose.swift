@@ -1,4 +1,3 @@
-import SizeArithmetic
 import TensorCore
 
 /// Axis `i` of the output is axis `axes[i]` of the input. Extra leading axes of length 1 in the

@@ -1,5 +1,4 @@
 import CoreMLModel
-import SizeArithmetic
 import TensorCore
 
 /// The pairs of query and key that are not masked.

@@ -1,6 +1,5 @@
 import CoreMLModel
 import ImportSupport
-import SizeArithmetic
 import TensorCore
 
 /// Projects one or several sequences, `[outer, steps, channels]`, with a separate matrix per head.

@@ -1,6 +1,5 @@
 import CoreMLModel
 import ImportSupport
-import SizeArithmetic
 import TensorCore
 
 /// Scores of each position of an image for the rows and columns of all positions, from its channels

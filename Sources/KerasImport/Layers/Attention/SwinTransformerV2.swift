@@ -1,7 +1,6 @@
 import CoreMLModel
 import ImportSupport
 import LibC
-import SizeArithmetic
 import TensorCore
 
 // Layers of keras-cv-attention-models 1.4's Swin Transformer V2.

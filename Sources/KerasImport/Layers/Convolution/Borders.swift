@@ -1,6 +1,5 @@
 import CoreMLModel
 import ImportSupport
-import SizeArithmetic
 import TensorCore
 
 /// Amounts before and after each axis, in any of Keras's forms: one number, one per axis, or a pair

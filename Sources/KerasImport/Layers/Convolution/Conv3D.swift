@@ -1,6 +1,5 @@
 import CoreMLModel
 import ImportSupport
-import SizeArithmetic
 import TensorCore
 
 /// A convolution over depth, height and width. It becomes a 2D convolution over the slices under

@@ -1,7 +1,6 @@
 import ByteFormats
 import CoreMLModel
 import ImportSupport
-import SizeArithmetic
 import TensorCore
 
 /// Windows of an image, with all elements of a window as channels.

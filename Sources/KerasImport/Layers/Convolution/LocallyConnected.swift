@@ -1,6 +1,5 @@
 import CoreMLModel
 import ImportSupport
-import SizeArithmetic
 import TensorCore
 
 /// A convolution with a different kernel at each position of a sequence or an image.

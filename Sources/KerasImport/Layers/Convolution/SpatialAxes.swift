@@ -1,5 +1,4 @@
 import CoreMLModel
-import SizeArithmetic
 
 /// The axes along which windows move: the steps of a sequence, height and width of an image, or
 /// depth, height and width of a volume.

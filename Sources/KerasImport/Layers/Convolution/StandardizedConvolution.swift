@@ -1,6 +1,5 @@
 import CoreMLModel
 import ImportSupport
-import SizeArithmetic
 import TensorCore
 
 /// A convolution with a kernel that is standardized per output: (kernel − mean) · gain · gamma /

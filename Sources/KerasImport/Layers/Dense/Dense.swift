@@ -1,6 +1,5 @@
 import CoreMLModel
 import ImportSupport
-import SizeArithmetic
 
 /// y = activation(x · kernel + bias) over the last axis.
 struct Dense: KerasLayer {

@@ -1,5 +1,3 @@
-import SizeArithmetic
-
 /// An equation of `einsum`, such as `abc,cde->abde`: a letter for each axis of the operands and of
 /// the result.
 struct Einsum: Sendable {

@@ -1,6 +1,5 @@
 import CoreMLModel
 import ImportSupport
-import SizeArithmetic
 import TensorCore
 
 /// activation(Σ x · kernel + bias) over the axes in an equation, such as `abc,cde->abde`.

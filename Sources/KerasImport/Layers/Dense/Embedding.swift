@@ -1,6 +1,5 @@
 import CoreMLModel
 import ImportSupport
-import SizeArithmetic
 
 /// Looks up a row of a table for each index.
 struct EmbeddingLayer: KerasLayer {

@@ -1,6 +1,5 @@
 import CoreMLModel
 import ImportSupport
-import SizeArithmetic
 
 /// An embedding, or with `reverse`, the product with its table: a score for each index.
 struct ReversibleEmbedding: KerasLayer {

@@ -1,6 +1,5 @@
 import CoreMLModel
 import ImportSupport
-import SizeArithmetic
 import TensorCore
 
 // Layers of keras-bert 0.89 and keras-embed-sim 0.10, which keras-transformer and keras-gpt-2 use.

@@ -1,7 +1,6 @@
 import ByteFormats
 import CoreMLModel
 import ImportSupport
-import SizeArithmetic
 import TensorCore
 
 /// Adds each index's row of one table and each step's row of another table.

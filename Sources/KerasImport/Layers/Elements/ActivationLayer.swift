@@ -1,6 +1,5 @@
 import CoreMLModel
 import ImportSupport
-import SizeArithmetic
 
 /// An elementwise function, or softmax.
 struct ActivationLayer: KerasLayer {

@@ -1,6 +1,5 @@
 import CoreMLModel
 import ImportSupport
-import SizeArithmetic
 
 /// gamma · x along the channels, from ConvNeXt.
 struct LayerScale: KerasLayer {

@@ -1,6 +1,5 @@
 import CoreMLModel
 import ImportSupport
-import SizeArithmetic
 
 /// Masks steps whose elements all have one value, and sets them to 0.
 struct MaskingLayer: KerasLayer {

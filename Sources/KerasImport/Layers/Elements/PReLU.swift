@@ -1,6 +1,5 @@
 import CoreMLModel
 import ImportSupport
-import SizeArithmetic
 import TensorCore
 
 /// x > 0 ? x : alpha · x, with one alpha per element, shared along `shared_axes`.

@@ -1,6 +1,5 @@
 import CoreMLModel
 import ImportSupport
-import SizeArithmetic
 
 /// min(x, max_value) if x ≥ threshold, and negative_slope · (x − threshold) otherwise.
 struct ReLU: KerasLayer {

@@ -1,6 +1,5 @@
 import CoreMLModel
 import ImportSupport
-import SizeArithmetic
 import TensorCore
 
 /// Σ aᵢ·bᵢ over one axis of each of two tensors, or the cosine of the angle between them.

@@ -1,6 +1,5 @@
 import CoreMLModel
 import ImportSupport
-import SizeArithmetic
 
 /// gamma · (x − mean) / √(variance + epsilon) + beta along one axis.
 ///

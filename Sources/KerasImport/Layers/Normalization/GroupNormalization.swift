@@ -1,6 +1,5 @@
 import CoreMLModel
 import ImportSupport
-import SizeArithmetic
 import TensorCore
 
 /// gamma · (x − mean) / √(variance + epsilon) + beta, with mean and variance over groups of

@@ -1,6 +1,5 @@
 import CoreMLModel
 import ImportSupport
-import SizeArithmetic
 import TensorCore
 
 /// Axes of a tensor, in a layout in which Core ML can reduce over all of them at once.

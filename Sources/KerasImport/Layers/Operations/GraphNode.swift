@@ -1,5 +1,4 @@
 import ByteFormats
-import SizeArithmetic
 import TensorCore
 
 /// An operation of TensorFlow's graph, as tf.keras 2.0 to 2.3 stores it (`TensorFlowOpLayer`): its

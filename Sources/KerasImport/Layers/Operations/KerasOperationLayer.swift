@@ -1,6 +1,5 @@
 import ByteFormats
 import ImportSupport
-import SizeArithmetic
 
 /// A function that a functional model calls like a layer: TFOpLambda and SlicingOpLambda of
 /// tf.keras 2.4 to 2.15, and the operations of Keras 3.

@@ -1,4 +1,3 @@
-import SizeArithmetic
 import TensorCore
 
 /// A size of a tensor, or a number computed from sizes, as far as known at conversion time.

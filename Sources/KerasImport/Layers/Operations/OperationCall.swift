@@ -1,5 +1,4 @@
 import ByteFormats
-import SizeArithmetic
 import TensorCore
 
 /// A call of an operation, with arguments by position or by name.

@@ -1,6 +1,5 @@
 import CoreMLModel
 import LibC
-import SizeArithmetic
 import TensorCore
 
 extension OperationTable {

@@ -2,7 +2,6 @@ import ByteFormats
 import CoreMLModel
 import Formulas
 import ImportSupport
-import SizeArithmetic
 import TensorCore
 
 extension OperationTable {

@@ -1,6 +1,5 @@
 import ByteFormats
 import CoreMLModel
-import SizeArithmetic
 
 extension OperationTable {
   /// Sums, means and extrema along axes.

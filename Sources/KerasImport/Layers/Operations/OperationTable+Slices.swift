@@ -1,6 +1,5 @@
 import ByteFormats
 import CoreMLModel
-import SizeArithmetic
 import TensorCore
 
 extension OperationTable {

@@ -1,6 +1,5 @@
 import CoreMLModel
 import ImportSupport
-import SizeArithmetic
 import TensorCore
 
 /// The mean or maximum over parts of an axis, one per output: output i covers the elements from

@@ -1,6 +1,5 @@
 import CoreMLModel
 import ImportSupport
-import SizeArithmetic
 
 /// The maximum of each window, or the mean of its elements, not counting the padding.
 ///

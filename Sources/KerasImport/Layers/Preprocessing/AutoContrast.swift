@@ -1,6 +1,5 @@
 import CoreMLModel
 import ImportSupport
-import SizeArithmetic
 
 /// Stretches each channel to the full range of values: (x − min) · (largest − smallest value) /
 /// (max − min) + smallest value. Constant channels are unchanged.

@@ -3,7 +3,6 @@ import CoreMLModel
 import Formulas
 import ImportSupport
 import LibC
-import SizeArithmetic
 import TensorCore
 
 /// The power of each frame of a signal in triangular bins on the mel scale: convolutions with

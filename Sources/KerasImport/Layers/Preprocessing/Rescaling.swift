@@ -1,6 +1,5 @@
 import ByteFormats
 import ImportSupport
-import SizeArithmetic
 import TensorCore
 
 extension LayerConfiguration {

@@ -1,7 +1,6 @@
 import ByteFormats
 import Formulas
 import ImportSupport
-import SizeArithmetic
 import TensorCore
 
 /// The Fourier transform of each frame of each channel: convolutions with stored waves.

@@ -1,7 +1,6 @@
 import ByteFormats
 import CoreMLModel
 import ImportSupport
-import SizeArithmetic
 
 /// A forward and a backward recurrent layer over the same sequence.
 struct Bidirectional: KerasLayer {

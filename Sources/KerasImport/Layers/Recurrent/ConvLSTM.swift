@@ -1,6 +1,5 @@
 import CoreMLModel
 import ImportSupport
-import SizeArithmetic
 import TensorCore
 
 /// An LSTM over images with convolutions instead of products: the input's with the layer's padding

@@ -1,6 +1,5 @@
 import CoreMLModel
 import ImportSupport
-import SizeArithmetic
 
 /// z, r = g(W·x + R·h + b); h̃ = f(W·x + R·(r ∘ h) + b); h = (1 − z) ∘ h̃ + z ∘ h
 ///

@@ -1,6 +1,5 @@
 import CoreMLModel
 import ImportSupport
-import SizeArithmetic
 
 /// i, f, o = g(W·x + R·h + b); c = f ∘ c + i ∘ act(W·x + R·h + b); h = o ∘ act(c)
 struct LSTMCell: RecurrentCell {

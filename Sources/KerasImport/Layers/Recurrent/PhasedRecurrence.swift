@@ -1,5 +1,4 @@
 import CoreMLModel
-import SizeArithmetic
 import TensorCore
 
 /// A recurrent cell as one Core ML LSTM that runs several phases per step of the cell, for

@@ -1,6 +1,5 @@
 import CoreMLModel
 import ImportSupport
-import SizeArithmetic
 
 /// h = activation(W·x + R·h + b)
 struct SimpleRNNCell: RecurrentCell {

@@ -1,7 +1,6 @@
 import ByteFormats
 import CoreMLModel
 import ImportSupport
-import SizeArithmetic
 import TensorCore
 
 /// Stacked cells, each of which receives the previous cell's output.

@@ -1,6 +1,5 @@
 import CoreMLModel
 import ImportSupport
-import SizeArithmetic
 
 /// Axis `i` of the output is axis `dims[i]` of the input, counted from 1.
 struct PermuteLayer: KerasLayer {

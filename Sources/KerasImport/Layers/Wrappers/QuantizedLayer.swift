@@ -2,7 +2,6 @@ import ByteFormats
 import CoreMLModel
 import Formulas
 import ImportSupport
-import SizeArithmetic
 import TensorCore
 
 /// A layer of Keras 3 with quantized weights (int8, int4 or float8) or with LoRA's pair of

@@ -1,6 +1,5 @@
 import ByteFormats
 import ImportSupport
-import SizeArithmetic
 
 /// Applies a layer to each step of a sequence. Core ML's layers do so along the sequence axis
 /// anyway, so the inner layer is converted without that axis.

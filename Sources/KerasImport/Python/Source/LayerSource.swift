@@ -2,7 +2,6 @@ import ByteFormats
 import Files
 import ImportSupport
 import PythonSource
-import SizeArithmetic
 import TensorCore
 
 /// The source files that define layers.

@@ -1,7 +1,6 @@
 import CoreMLModel
 import ImportSupport
 import PythonSource
-import SizeArithmetic
 import TensorCore
 
 /// A function in a source file that builds a network, such as `model.py:build_model(width=32)`.

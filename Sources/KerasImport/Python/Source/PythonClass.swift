@@ -1,6 +1,5 @@
 import ByteFormats
 import PythonSource
-import SizeArithmetic
 import TensorCore
 
 /// A class defined in a source file.

@@ -1,6 +1,5 @@
 import Formulas
 import PythonSource
-import SizeArithmetic
 import TensorCore
 
 extension PythonCompiler {

@@ -1,6 +1,5 @@
 import Formulas
 import PythonSource
-import SizeArithmetic
 import TensorCore
 
 /// Compiles a function's source to instructions of the machine.

@@ -1,6 +1,5 @@
 import ByteFormats
 import Formulas
-import SizeArithmetic
 import TensorCore
 
 /// The calls of layers and functions in a function, from which its models are built.

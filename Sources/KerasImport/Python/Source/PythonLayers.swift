@@ -1,5 +1,4 @@
 import Formulas
-import SizeArithmetic
 import TensorCore
 
 /// What following a layer's source needs to know about its objects.

@@ -1,6 +1,5 @@
 import ByteFormats
 import Formulas
-import SizeArithmetic
 import TensorCore
 
 extension PythonMachine {

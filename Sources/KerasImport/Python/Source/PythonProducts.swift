@@ -1,5 +1,4 @@
 import Formulas
-import SizeArithmetic
 import TensorCore
 
 /// The axes of two operands and of their product, as letters of an `einsum` equation.

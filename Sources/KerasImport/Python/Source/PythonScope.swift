@@ -1,5 +1,4 @@
 import PythonSource
-import SizeArithmetic
 import TensorCore
 
 /// The names in a source file; each is evaluated when it is first needed.

@@ -1,4 +1,3 @@
-import SizeArithmetic
 import TensorCore
 
 /// Matches stored weights to the weights and layers that a layer's source creates.

@@ -1,0 +1,1 @@
+../SizeArithmetic/SizeArithmetic.swift
