@@ -3,9 +3,6 @@ import ModelPrediction
 import TensorCore
 
 extension Model {
-  /// Numbers of at least this magnitude become infinite in half precision.
-  private static let halfLimit: Float = 65520
-
   /// The layers with input or output values beyond half precision when the model runs on the
   /// inputs, in the order of the network.
   ///
@@ -21,8 +18,7 @@ extension Model {
       let values = try source.read(
         for: self, images: options.images, hooks: options.engine.hooks)
       for output in try source.blamed({ try predictor.predict(values) }).outputs
-      where output.value.elements.contains(where: { $0.isFinite && $0.magnitude >= Self.halfLimit })
-      {
+      where output.value.elements.contains(where: Half.overflows) {
         large.insert(output.name)
       }
     }

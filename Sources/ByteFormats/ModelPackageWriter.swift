@@ -72,7 +72,8 @@ extension ModelPackage {
       guard let paths else { return false }
       if path == Array(manifest.utf8) { return type == S_IFREG }
       if !isOwn {
-        try OpenedFiles.requireNoInput("\(folder.path)/" + String(decoding: path, as: UTF8.self))
+        try OpenedFiles.requireReplaceable(
+          "\(folder.path)/" + String(decoding: path, as: UTF8.self))
       }
       return paths.contains { listed in
         listed == path || path.starts(with: listed + [UInt8(ascii: "/")])

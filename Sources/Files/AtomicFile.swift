@@ -41,7 +41,7 @@ package enum AtomicFile {
         try handle.flush()
         return result
       }
-      try OpenedFiles.requireNoInput(whole)
+      try OpenedFiles.requireReplaceable(whole)
       let destination = try folder.map { try Destination(path, in: $0) } ?? Destination(path)
       let file = try PendingFile(destination, mayBeNameless: mayBeNameless)
       defer { file.discard() }

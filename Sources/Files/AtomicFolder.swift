@@ -160,7 +160,7 @@ package enum AtomicFolder {
               else { throw AtomicFile.cannotCreate(errno) }
               if isFolder { return }
               let isReplaced = replacing && to.kind(name) == S_IFREG
-              if isReplaced { try OpenedFiles.requireNoInput("\(path)/\(file)") }
+              if isReplaced { try OpenedFiles.requireReplaceable("\(path)/\(file)") }
               let code = rename(name, from: from, to: to, replacing: isReplaced)
               if code == EEXIST {
                 throw ModelError(

@@ -67,7 +67,7 @@ package enum OpenedFiles {
   }
 
   /// - Throws: `.cannotCreate` if writing to `path` would destroy an input or another output.
-  package static func requireNoInput(_ path: String) throws {
+  package static func requireReplaceable(_ path: String) throws {
     var status = stat()
     guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return }
     let identity = Identity(status)

@@ -115,12 +115,10 @@ struct NetworkLowering {
   /// a number of its function.
   private func type(_ layer: NeuralNetworkLayer, _ label: String) throws -> MILDataType {
     if options.precision == .float32 || options.keptInFloat32.contains(label) { return .float32 }
-    func overflows(_ values: [Float]) -> Bool {
-      values.contains { $0.magnitude >= 65520 && $0.isFinite }
-    }
-    if overflows((layer.parameters as? Activation)?.function?.row.numbers ?? []) { return .float32 }
+    let numbers = (layer.parameters as? Activation)?.function?.row.numbers ?? []
+    if numbers.contains(where: Half.overflows) { return .float32 }
     for weight in layer.parameters?.weights ?? [] {
-      if overflows(try weight.decoded().array()) { return .float32 }
+      if try weight.decoded().array().contains(where: Half.overflows) { return .float32 }
     }
     return options.precision
   }

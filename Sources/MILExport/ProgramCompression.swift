@@ -216,7 +216,7 @@ private struct ProgramCompression {
     case .float32: return nil
     case .float16:
       if elements.type == .float16 { return nil }
-      if let large = values.first(where: { $0.isFinite && $0.magnitude >= 65520 }) {
+      if let large = values.first(where: Half.overflows) {
         throw ModelError(.unsupported, "the weight \(large) exceeds the range of half precision")
       }
       entry.finish(

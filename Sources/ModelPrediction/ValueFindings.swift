@@ -7,12 +7,15 @@ private struct ValueCheck {
   let kind: ValueFinding.Kind
   let text: String
   let isAffected: (Double) -> Bool
+
+  static var halfOverflow: Self {
+    Self(
+      kind: .outOfRange, text: "beyond the declared float16, infinite in Core ML",
+      isAffected: Half.overflows)
+  }
 }
 
 extension FeatureType {
-  /// The first magnitude that becomes infinite in half precision.
-  private static let halfLimit = 65520.0
-
   fileprivate var inputChecks: [ValueCheck] {
     switch kind {
     case .image(let image) where image.colorSpace != .grayscaleFloat16:
@@ -27,12 +30,7 @@ extension FeatureType {
           $0.isFinite && Float($0).isInfinite
         }
       ]
-      if array.dataType == .float16 {
-        checks.append(
-          ValueCheck(kind: .outOfRange, text: "beyond the declared float16, infinite in Core ML") {
-            $0.isFinite && abs($0) >= Self.halfLimit
-          })
-      }
+      if array.dataType == .float16 { checks.append(.halfOverflow) }
       if array.dataType.wholeNumbers != nil {
         checks.append(
           ValueCheck(kind: .lostDigits, text: "at least 2²⁴, where single precision loses digits") {
@@ -62,10 +60,7 @@ extension FeatureType {
         },
       ]
     } else if array.dataType == .float16 {
-      checks.append(
-        ValueCheck(kind: .outOfRange, text: "beyond the declared float16, infinite in Core ML") {
-          $0.isFinite && abs($0) >= Self.halfLimit
-        })
+      checks.append(.halfOverflow)
     }
     return checks
   }

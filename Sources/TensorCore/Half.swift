@@ -50,6 +50,12 @@ package enum Half {
     return Double(bitPattern: (value.bitPattern &+ (1 << 41 - 1) &+ isOdd) & ~(1 << 42 - 1))
   }
 
+  /// Whether a finite number becomes infinite: from 65520 up.
+  @inlinable @inline(__always)
+  package static func overflows(_ value: some BinaryFloatingPoint) -> Bool {
+    value.isFinite && value.magnitude >= 65520
+  }
+
   /// Converts little-endian halves, at any alignment, to floats. Precondition: two bytes per
   /// element.
   package static func convert(
