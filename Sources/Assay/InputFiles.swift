@@ -67,9 +67,7 @@ package struct InputSource: Sendable {
             "input '\(target)' already has a value", file: path,
             hint: "give one array for each input")
         } else if let name, feature == nil, inputs.count > 1 {
-          throw ModelError(
-            .mismatch, "the model has no input '\(name)'", file: path,
-            hint: "its inputs are \(names.joined(separator: ", "))")
+          throw ModelError.unknown("input", name, among: names).inFile(path)
         } else {
           unnamed.append((name, value, path))
         }

@@ -143,9 +143,7 @@ package struct InputList: Sequence, IteratorProtocol {
     }
     let pairs = words.map(named)
     if let unknown = pairs.first(where: { $0.feature.map { !names.contains($0) } ?? false }) {
-      throw ModelError(
-        .mismatch, "the model has no input '\(unknown.feature ?? "")'",
-        hint: "its inputs are \(names.joined(separator: ", "))")
+      throw ModelError.unknown("input", unknown.feature ?? "", among: names)
     }
     let required = inputs.filter { $0.type?.isOptional != true }.count
     guard

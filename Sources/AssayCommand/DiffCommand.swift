@@ -308,9 +308,7 @@ struct DiffCommand: SourceCommand {
     let outputs = (document.description?.output ?? []).map(\.name)
     for name in (rtol + atol).compactMap(\.name)
     where !outputs.contains(document.feature(meantBy: name)) {
-      throw ModelError(
-        .mismatch, "the model has no output '\(name)' for its tolerance",
-        hint: "its outputs are " + outputs.joined(separator: ", "))
+      throw ModelError.unknown("output", name, " for its tolerance", among: outputs)
     }
   }
 

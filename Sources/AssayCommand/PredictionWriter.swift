@@ -139,11 +139,8 @@ struct PredictionWriter {
   private func selected(_ prediction: Prediction) throws -> [PredictedOutput] {
     guard !outputNames.isEmpty else { return prediction.outputs }
     return try outputNames.map { name in
-      let output = try prediction.outputs.first(where: { $0.name == name }).orThrow(
-        ModelError(
-          .mismatch, "the model has no output '\(name)'",
-          hint: "its outputs are " + prediction.outputs.map(\.name).joined(separator: ", ")))
-      return output
+      try prediction.outputs.first(where: { $0.name == name }).orThrow(
+        ModelError.unknown("output", name, among: prediction.outputs.map(\.name)))
     }
   }
 }

@@ -241,9 +241,7 @@ struct RunCommand: SourceCommand {
       {
         return blob
       }
-      throw ModelError(
-        .mismatch, "the model has no output '\(name)'",
-        hint: "its outputs are " + (features + kept).joined(separator: ", "))
+      throw ModelError.unknown("output", name, among: features + kept)
     }
   }
 }

@@ -117,9 +117,7 @@ package final class CompiledNetwork: Sendable {
   /// The input tensors in order.
   private func checked(_ inputs: [String: Tensor]) throws -> [Tensor] {
     for name in inputs.keys.sorted() where !self.inputs.contains(where: { $0.name == name }) {
-      throw ModelError(
-        .mismatch, "the model has no input '\(name)'",
-        hint: "its inputs are \(self.inputs.map { "'\($0.name)'" }.joined(separator: ", "))")
+      throw ModelError.unknown("input", name, among: self.inputs.map(\.name))
     }
     return try self.inputs.map { feature in
       guard let tensor = inputs[feature.name] else {

@@ -67,9 +67,7 @@ package struct ModelInterface: Sendable {
   func requireNames(_ values: [String: FeatureValue]) throws {
     let unknown = values.keys.filter { features[$0] == nil && !thresholdInputs.contains($0) }
     if let name = unknown.min() {
-      throw ModelError(
-        .mismatch, "the model has no input '\(name)'",
-        hint: "its inputs are \(inputs.map(\.name).joined(separator: ", "))")
+      throw ModelError.unknown("input", name, among: inputs.map(\.name))
     }
     let missing = inputs.filter {
       $0.type?.isOptional != true && values[$0.name] == nil && !thresholdInputs.contains($0.name)

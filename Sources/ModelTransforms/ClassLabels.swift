@@ -54,9 +54,7 @@ extension Model {
     guard let name = probabilities ?? names.first,
       let index = description.output.firstIndex(where: { $0.name == name })
     else {
-      throw ModelError(
-        .mismatch, "the model has no output '\(probabilities ?? "")'",
-        hint: "its outputs are " + names.map { "'\($0)'" }.joined(separator: ", "))
+      throw ModelError.unknown("output", probabilities ?? "", among: names)
     }
     try require(
       !label.isEmpty && !featureNames.contains(label), .mismatch,

@@ -30,10 +30,8 @@ extension Model {
     guard neuralNetwork != nil || isMLProgram || type?.pipeline != nil else {
       throw Self.noNetwork("loses outputs")
     }
-    let outputs = description?.output ?? []
-    try require(
-      outputs.contains(where: { $0.name == name }), .mismatch, "the model has no output '\(name)'",
-      hint: "its outputs are " + outputs.map { "'\($0.name)'" }.joined(separator: ", "))
+    let outputs = (description?.output ?? []).map(\.name)
+    guard outputs.contains(name) else { throw ModelError.unknown("output", name, among: outputs) }
     guard outputs.count > 1 else { throw ModelError(.mismatch, "'\(name)' is the only output") }
     guard name != description?.predictedFeatureName,
       name != description?.predictedProbabilitiesName

@@ -81,6 +81,15 @@ public struct ModelError: Error, Sendable, Equatable {
     self = first
   }
 
+  /// The error for a name that none of the model's inputs or outputs (`kind`) has.
+  package static func unknown(
+    _ kind: String, _ name: String, _ purpose: String = "", among names: [String]
+  ) -> ModelError {
+    ModelError(
+      .mismatch, "the model has no \(kind) '\(name)'\(purpose)",
+      hint: "its \(kind)s are \(names.joined(separator: ", "))")
+  }
+
   /// This error and the further ones, separately.
   package var all: [ModelError] {
     var first = self

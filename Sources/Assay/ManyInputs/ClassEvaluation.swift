@@ -52,18 +52,18 @@ extension Prediction {
     {
       return output
     }
-    let names = outputs.map(\.name).joined(separator: ", ")
+    let names = outputs.map(\.name)
     if let name {
-      throw ModelError(
-        .mismatch, "the model has no output '\(name)' with a score per class",
-        hint: "its outputs are \(names)")
+      throw ModelError.unknown("output", name, " with a score per class", among: names)
     }
     throw ModelError(
       .mismatch,
       candidates.isEmpty
         ? "the model has no output with a score per class"
         : "several outputs of the model may have a score per class",
-      hint: "its outputs are \(names); choose one with \(setting: "feature") NAME")
+      hint:
+        "its outputs are \(names.joined(separator: ", ")); choose one with \(setting: "feature") NAME"
+    )
   }
 }
 
