@@ -13,15 +13,10 @@ extension KerasWriter {
     }
     let layer = ModelDefinition.Layer(name: name, className: "Lambda", fields: fields, calls: [])
     let reading = LambdaFunction.reading(of: fields, inputCount: 1)
-    let inner = call.with(name: name, inputs: [tensor])
     let python = try PythonConversion(layer, subject, reading, 1, rules).orThrow(
       UnsupportedLayers.error(for: subject, reading: reading, readsFormulas: true))
-    do {
-      if python.formula == nil { try inner.requireNoLeadingAxes() }
-      return try python.convert(inner, into: &self).outputs[0]
-    } catch {
-      guard let fallback = python.fallback else { throw error }
-      return try fallback.convert(inner, outputCount: 1, shapes: { _, _ in nil }, into: &self)[0]
-    }
+    return try python.convert(
+      call.with(name: name, inputs: [tensor]), outputCount: 1, shapes: { _, _ in nil }, into: &self
+    ).outputs[0]
   }
 }

@@ -237,17 +237,11 @@ package struct KerasConversion: SourceConversion {
       case .python(let python):
         try call.requireNoLeadingAxes()
         network.visit(node.name, node.layer.className + (text.map { ", \($0)" } ?? ""))
-        do {
-          let converted = try python.convert(call, into: &network)
-          (tensors[index], text) = (converted.outputs, converted.text)
-          for position in converted.unmasked {
-            tensors[node.inputs[position].node]?[node.inputs[position].tensor].mask = nil
-          }
-          try network.requireRanks(call)
-        } catch {
-          guard let fallback = python.fallback else { throw error }
-          tensors[index] = try fallback.convert(
-            call, outputCount: node.outputCount, shapes: options.customLayerShapes, into: &network)
+        let converted = try python.convert(
+          call, outputCount: node.outputCount, shapes: options.customLayerShapes, into: &network)
+        (tensors[index], text) = (converted.outputs, converted.text ?? text)
+        for position in converted.unmasked {
+          tensors[node.inputs[position].node]?[node.inputs[position].tensor].mask = nil
         }
       case .custom(let custom):
         try call.requireNoLeadingAxes()

@@ -97,13 +97,3 @@ extension KerasConversion {
     }
   }
 }
-
-extension PythonTensors {
-  /// Removes the masks of a layer's arguments for later calls, if the layer does so.
-  func removeMasks(of arguments: [PythonSymbol], _ className: String) {
-    guard call.version.removesMasks(className) else { return }
-    for case .expression(let argument) in arguments {
-      if case .name(let name) = argument.node { tensors[name]?.mask = nil }
-    }
-  }
-}

@@ -18,7 +18,7 @@ struct PythonConversion {
   /// Whether the Lambda has a function that computes its output's mask.
   private let hasMaskFunction: Bool
   /// The custom layer to use if the function cannot be interpreted; nil makes that an error.
-  let fallback: CustomConversion?
+  private let fallback: CustomConversion?
 
   /// - Parameter reading: the formula that the function is equivalent to, if any.
   /// - Returns: nil if the file lacks the function's code and its name is unknown.
@@ -57,8 +57,24 @@ struct PythonConversion {
   }
 
   /// The tensors that the function returns, a description of its steps, and the inputs whose masks it
-  /// removes.
+  /// removes; only the fallback's outputs if the function cannot be followed.
   func convert(
+    _ call: LayerCall, outputCount: Int, shapes: CustomLayerShapes, into network: inout KerasWriter
+  ) throws -> (outputs: [KerasTensor], text: String?, unmasked: [Int]) {
+    do {
+      if formula == nil { try call.requireNoLeadingAxes() }
+      let converted = try convert(call, into: &network)
+      try network.requireRanks(call)
+      return converted
+    } catch {
+      guard let fallback else { throw error }
+      let outputs = try fallback.convert(
+        call, outputCount: outputCount, shapes: shapes, into: &network)
+      return (outputs, nil, [])
+    }
+  }
+
+  private func convert(
     _ call: LayerCall, into network: inout KerasWriter
   ) throws -> (outputs: [KerasTensor], text: String, unmasked: [Int]) {
     try call.require(

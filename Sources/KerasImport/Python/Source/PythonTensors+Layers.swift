@@ -40,7 +40,10 @@ extension PythonTensors {
     guard !outputs.isEmpty, outputs.allSatisfy({ $0.sizes == nil }) else {
       throw PythonMachine.unsupported("its layer \(className) has \(outputs.count) outputs")
     }
-    removeMasks(of: positional + keywords.map(\.value), className)
+    for case .expression(let argument) in positional + keywords.map(\.value)
+    where call.version.removesMasks(className) {
+      if case .name(let name) = argument.node { tensors[name]?.mask = nil }
+    }
     let text = PythonText.call(className, positional, keywords)
     let symbols = outputs.enumerated().map { index, output -> PythonSymbol in
       let text = outputs.count == 1 ? text : "\(text)[\(index)]"
