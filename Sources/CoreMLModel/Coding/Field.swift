@@ -247,6 +247,19 @@ package struct Choice<Value>: @unchecked Sendable {
     flat(name, read: { _ in value }, { $0 == value ? () : nil }, write: { _, _ in })
   }
 
+  /// A message whose field `map` is a list of keys and values.
+  static func map<Entry>(
+    _ name: String, _ embed: @escaping ([Entry]) -> Value,
+    _ extract: @escaping (Value) -> [Entry]?, read: @escaping (MessageReader) throws -> Entry,
+    write: @escaping (Entry, MessageWriter) throws -> Void
+  ) -> Self {
+    flat(
+      name, read: { embed(try $0.entries("map").map(read)) }, extract,
+      write: { entries, writer in
+        try writer.nestedArray("map", count: entries.count) { try write(entries[$0], $1) }
+      })
+  }
+
   /// A message that contains floats.
   static func floats(
     _ name: String, _ inner: [String], _ embed: @escaping ([Float]) -> Value,

@@ -26,35 +26,21 @@ package struct CategoricalMapping: FeatureModelParameters {
     .choice(
       \.mapping,
       [
-        .flat(
-          "stringToInt64Map",
-          read: {
-            .stringToInt64(
-              try $0.entries("map").map {
-                Pair(text: try $0.string("key"), number: try $0.int("value"))
-              })
-          },
+        .map(
+          "stringToInt64Map", { .stringToInt64($0) },
           { if case .stringToInt64(let pairs) = $0 { pairs } else { nil } },
-          write: { pairs, writer in
-            try writer.nestedArray("map", count: pairs.count) {
-              try $1.set("key", pairs[$0].text)
-              try $1.set("value", pairs[$0].number)
-            }
+          read: { Pair(text: try $0.string("key"), number: try $0.int("value")) },
+          write: {
+            try $1.set("key", $0.text)
+            try $1.set("value", $0.number)
           }),
-        .flat(
-          "int64ToStringMap",
-          read: {
-            .int64ToString(
-              try $0.entries("map").map {
-                Pair(text: try $0.string("value"), number: try $0.int("key"))
-              })
-          },
+        .map(
+          "int64ToStringMap", { .int64ToString($0) },
           { if case .int64ToString(let pairs) = $0 { pairs } else { nil } },
-          write: { pairs, writer in
-            try writer.nestedArray("map", count: pairs.count) {
-              try $1.set("key", pairs[$0].number)
-              try $1.set("value", pairs[$0].text)
-            }
+          read: { Pair(text: try $0.string("value"), number: try $0.int("key")) },
+          write: {
+            try $1.set("key", $0.number)
+            try $1.set("value", $0.text)
           }),
       ]),
     .choice(

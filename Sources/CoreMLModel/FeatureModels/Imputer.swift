@@ -58,35 +58,21 @@ package struct Imputer: FeatureModelParameters {
           "imputedInt64Array", read: { .int64s(try $0.ints("vector")) },
           { if case .int64s(let values) = $0 { values } else { nil } },
           write: { try $1.set("vector", $0 as [Int]) }),
-        .flat(
-          "imputedStringDictionary",
-          read: {
-            .stringDictionary(
-              try $0.entries("map").map {
-                .init(key: try $0.string("key"), value: $0.double("value"))
-              })
-          },
+        .map(
+          "imputedStringDictionary", { .stringDictionary($0) },
           { if case .stringDictionary(let entries) = $0 { entries } else { nil } },
-          write: { entries, writer in
-            try writer.nestedArray("map", count: entries.count) {
-              try $1.set("key", entries[$0].key)
-              $1.set("value", entries[$0].value)
-            }
+          read: { .init(key: try $0.string("key"), value: $0.double("value")) },
+          write: {
+            try $1.set("key", $0.key)
+            $1.set("value", $0.value)
           }),
-        .flat(
-          "imputedInt64Dictionary",
-          read: {
-            .int64Dictionary(
-              try $0.entries("map").map {
-                .init(key: try $0.int("key"), value: $0.double("value"))
-              })
-          },
+        .map(
+          "imputedInt64Dictionary", { .int64Dictionary($0) },
           { if case .int64Dictionary(let entries) = $0 { entries } else { nil } },
-          write: { entries, writer in
-            try writer.nestedArray("map", count: entries.count) {
-              try $1.set("key", entries[$0].key)
-              $1.set("value", entries[$0].value)
-            }
+          read: { .init(key: try $0.int("key"), value: $0.double("value")) },
+          write: {
+            try $1.set("key", $0.key)
+            $1.set("value", $0.value)
           }),
       ]),
     .choice(
