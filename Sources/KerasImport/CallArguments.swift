@@ -5,7 +5,13 @@ indirect enum CallArgument: Sendable, Equatable {
   case tensor(Int)
   case value(JSONValue)
   case list([CallArgument])
-  case object([String: CallArgument])
+  /// The members in the order of the file.
+  case object([Member])
+
+  struct Member: Sendable, Equatable {
+    var name: String
+    var value: CallArgument
+  }
 
   /// The input indices of all tensors in the argument.
   var tensors: [Int] {
@@ -13,7 +19,7 @@ indirect enum CallArgument: Sendable, Equatable {
     case .tensor(let position): [position]
     case .value: []
     case .list(let elements): elements.flatMap(\.tensors)
-    case .object(let members): members.sorted { $0.key < $1.key }.flatMap { $0.value.tensors }
+    case .object(let members): members.sorted { $0.name < $1.name }.flatMap(\.value.tensors)
     }
   }
 
@@ -27,9 +33,9 @@ indirect enum CallArgument: Sendable, Equatable {
       return constants.count == elements.count ? .array(constants) : nil
     case .object(let members):
       var object = JSONObject()
-      for (name, member) in members.sorted(by: { $0.key < $1.key }) {
-        guard let constant = member.constant else { return nil }
-        object[name] = constant
+      for member in members {
+        guard let constant = member.value.constant else { return nil }
+        object[member.name] = constant
       }
       return .object(object)
     }
@@ -43,7 +49,7 @@ extension CallArgument {
     case .tensor(let position): .tensor(position - positions.count { $0 < position })
     case .value: self
     case .list(let elements): .list(elements.map { $0.without(positions) })
-    case .object(let members): .object(members.mapValues { $0.without(positions) })
+    case .object(let members): .object(members.map { Member(name: $0.name, value: $0.value.without(positions)) })
     }
   }
 }

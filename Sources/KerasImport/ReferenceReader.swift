@@ -69,11 +69,7 @@ struct ReferenceReader {
     _ json: JSONValue, _ call: inout ModelDefinition.Call, _ keywords: inout JSONValue?
   ) throws -> CallArgument {
     if let object = json.object {
-      var members: [String: CallArgument] = [:]
-      for (name, value) in object.members.sorted(by: { $0.name < $1.name }) {
-        members[name] = try firstArgument(value, &call, &keywords)
-      }
-      return .object(members)
+      return try Self.argument(object) { try firstArgument($0, &call, &keywords) }
     }
     let elements = try json.array.orThrow(
       ModelError(.malformed, "\(String(json.text.prefix(80))) does not refer to a layer"))
@@ -89,6 +85,20 @@ struct ReferenceReader {
 
   // MARK: Any argument
 
+  /// Keras numbers the tensors of a dictionary by their sorted names.
+  private static func argument(
+    _ object: JSONObject, _ read: (JSONValue) throws -> CallArgument
+  ) rethrows -> CallArgument {
+    var values: [String: CallArgument] = [:]
+    for (name, value) in object.members.sorted(by: { $0.name < $1.name }) {
+      values[name] = try read(value)
+    }
+    return .object(
+      object.members.compactMap { member in
+        values[member.name].map { CallArgument.Member(name: member.name, value: $0) }
+      })
+  }
+
   private func addKeywords(_ json: JSONValue?, _ call: inout ModelDefinition.Call) throws {
     for (name, value) in json?.object?.members ?? [] {
       call.arguments.keywords[name] = try argument(value, &call)
@@ -103,11 +113,7 @@ struct ReferenceReader {
       if object["class_name"]?.string == "__keras_tensor__" {
         return try add(object["config"]?["keras_history"]?.array ?? [], to: &call)
       }
-      var members: [String: CallArgument] = [:]
-      for (name, value) in object.members.sorted(by: { $0.name < $1.name }) {
-        members[name] = try argument(value, &call)
-      }
-      return .object(members)
+      return try Self.argument(object) { try argument($0, &call) }
     case .array(let elements):
       if let name = elements.first?.string, elements.count == 3 || elements.count == 4,
         elements[1].int != nil

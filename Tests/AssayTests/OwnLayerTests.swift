@@ -22,7 +22,8 @@ import Testing
     "both_ways.h5", "both_ways_tf_keras.h5", "sized_tf_keras.h5", "tracked.keras",
     "known_values.keras", "known_values.h5", "token_masks.keras", "token_masks.h5",
     "standardized.keras", "standardized.h5", "standardized_tf_keras.h5", "unrolled.keras",
-    "unrolled.h5", "unrolled_tf_keras.h5", "wide_and_deep.keras",
+    "unrolled.h5", "unrolled_tf_keras.h5", "wide_and_deep.keras", "wrapped.keras", "wrapped.h5",
+    "wrapped_tf_keras.h5", "comparisons.keras", "comparisons.h5",
   ]
 
   @Test(arguments: networks)

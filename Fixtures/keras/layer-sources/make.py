@@ -54,6 +54,8 @@ CASES = {
     "standardized": ([IMAGE], lambda c, x: c.ScaledDense(3, activation="relu")(c.StandardizedConv(5, 3, strides=2, padding="same")(x))),
     "unrolled": ([STEPS], lambda c, x: c.Unrolled(3)(x)),
     "wide_and_deep": ([IMAGE, (5,)], None),
+    "wrapped": ([STEPS], None),
+    "comparisons": ([(6, 4)], lambda c, x: c.Comparisons()(x)),
     "unet": ([(8, 8, 3)], "build_unet(shape=(8, 8, 3), size='small', depth=2, classes=3)"),
     "stacked": ([(20, 3)], "build_model(width=4)"),
     "twins": ([(8, 8, 3), (8, 8, 3)], "build_twins(shape=(8, 8, 3), widths=[4, 6])"),
@@ -61,7 +63,7 @@ CASES = {
 ONLY_OF_TF_KERAS = ["sized"]  # Keras 3 takes no layer that gives numbers.
 MODELS = {"classifier": "SmallClassifier", "tracked": "Tracked", "wide_and_deep": "WideAndDeep"}
 ALSO_OF_TF_KERAS = ["attention_pooling", "residual", "positional", "graph", "capsule", "layer_normalization", "unet", "stacked", "twins",
-                    "lstm_reader", "gru_gate", "simple_steps", "both_ways", "standardized", "unrolled"]
+                    "lstm_reader", "gru_gate", "simple_steps", "both_ways", "standardized", "unrolled", "wrapped"]
 
 
 def network(name, keras):
@@ -78,6 +80,11 @@ def network(name, keras):
     if name == "mean_of_words":
         words = keras.Input(shapes[0], dtype="int32")
         return keras.Model(words, classes.MeanOfWords()(keras.layers.Embedding(9, 4, mask_zero=True)(words)))
+    if name == "wrapped":
+        steps = keras.Input(shapes[0])
+        read = keras.layers.RNN(classes.Blend(3), return_sequences=True, go_backwards=True)(steps)
+        parts = classes.Parts()({"read": read, "each": keras.layers.TimeDistributed(classes.Shift())(steps)})
+        return keras.Model(steps, [parts["whole"], parts["first"]])
     if name == "masked_blocks":
         words = keras.Input(shapes[0], dtype="int32")
         outputs = []

@@ -5,22 +5,26 @@ import TensorCore
 extension PythonMachine {
   /// Whether a dtype, such as `np.int32` or "int64", is one of whole numbers.
   static func isInteger(_ type: PythonSymbol) -> Bool {
-    let path = if case .library(let path) = type { path } else { type.string ?? "" }
-    let name = path.split(separator: ".").last ?? ""
+    let name = (type.path ?? type.string ?? "").split(separator: ".").last ?? ""
     return name.hasPrefix("int") || name.hasPrefix("uint") || name == "long"
   }
 
   /// The values of another dtype: whole numbers lose their fractions.
   static func converted(_ array: FormulaArray, to type: PythonSymbol) -> FormulaArray {
-    isInteger(type)
-      ? FormulaArray(array.shape, array.elements.map { $0.rounded(.towardZero) }) : array
+    let isBool = ["bool", "python.bool", "np.bool_"].contains(type.string ?? type.path ?? "")
+    return FormulaArray(
+      array.shape,
+      array.elements.map {
+        isBool ? ($0 == 0 ? 0 : 1) : isInteger(type) ? $0.rounded(.towardZero) : $0
+      })
   }
 
   /// Functions of known arrays that formulas lack; nil for any other function.
   func array(
     _ path: String, _ arguments: [PythonSymbol], _ keywords: Keywords
   ) throws -> PythonSymbol? {
-    let name = path.split(separator: ".").last.map(String.init) ?? path
+    let name =
+      path == "np.identity" ? "eye" : path.split(separator: ".").last.map(String.init) ?? path
     func argument(_ index: Int, _ names: String...) -> PythonSymbol? {
       index < arguments.count ? arguments[index] : keywords.first { names.contains($0.name) }?.value
     }
@@ -29,6 +33,11 @@ extension PythonMachine {
       "params")
     switch name {
     case "constant", "array", "asarray", "convert_to_tensor", "stack":
+      if name != "stack", let first, first.expression != nil,
+        argument(1, "dtype").map(Self.isInteger) != true
+      {
+        return first
+      }
       if name != "stack", let type = argument(1, "dtype"), let array = first?.array,
         Self.isInteger(type), array.elements.contains(where: { $0 != $0.rounded() })
       {
@@ -63,26 +72,24 @@ extension PythonMachine {
         argument(1, "perm", "axes")?.elements?.compactMap(\.int) ?? array.shape.indices.reversed()
       guard axes.sorted() == Array(array.shape.indices) else { return nil }
       return .array(array.transposed(axes))
-    case "eye", "tril", "triu", "band_part":
+    case "eye", "tril", "triu":
       let given =
         name == "eye"
         ? first?.int.map {
           FormulaArray([$0, $0], [Double](repeating: 1, count: min($0 * $0, 1 << 20)))
-        } : first?.array
-      let bounds = ["eye": (0, 0), "tril": (-1, 0), "triu": (0, -1)]
-      guard let array = given, array.shape.count == 2, array.elements.count < 1 << 20,
-        keywords.isEmpty,
-        let (lower, upper) = bounds[name]
-          ?? (arguments.count == 3
-            ? arguments[1].int.flatMap { a in arguments[2].int.map { (a, $0) } } : nil),
-        arguments.count == (name == "band_part" ? 3 : 1)
+        } : argument(0, "x", "m", "input")?.array
+      let diagonal = (argument(name == "eye" ? 3 : 1, "k") ?? .int(0)).int
+      guard let array = given, array.shape.count >= 2, array.elements.count < 1 << 20, let diagonal,
+        array.shape.allSatisfy({ $0 > 0 }), arguments.count <= (name == "eye" ? 1 : 2),
+        keywords.allSatisfy({ ["x", "m", "input", "k", "dtype"].contains($0.name) })
       else { return nil }
+      let (rows, columns) = (array.shape[array.shape.count - 2], array.shape.last ?? 1)
       return .array(
         FormulaArray(
           array.shape,
           array.elements.enumerated().map { index, value in
-            let below = index / array.shape[1] - index % array.shape[1]
-            return (lower < 0 || below <= lower) && (upper < 0 || -below <= upper) ? value : 0
+            let above = index % columns - index / columns % rows - diagonal
+            return name != "triu" && above > 0 || name != "tril" && above < 0 ? 0 : value
           }))
     case "reshape":
       if let order = keywords.first(where: { $0.name == "order" }), order.value.string != "C" {
@@ -169,9 +176,29 @@ extension PythonMachine {
     case "cast":
       switch first {
       case .sizes?, .unknownSize?: return first
-      case .tuple?, .list?: return first?.array.map { .array($0) }
-      default: return nil
+      case .tuple?, .list?, .array?:
+        return first?.array.map { .array(Self.converted($0, to: argument(1, "dtype") ?? .none)) }
+      default:
+        guard argument(1, "dtype").map(Self.isInteger) == true, first?.double != nil else {
+          return nil
+        }
+        return try first.map { try call(.library("python.int"), [$0], []) }
       }
+    case "matmul", "dot":
+      guard arguments.count == 2, keywords.isEmpty, let a = first?.array, let b = arguments[1].array,
+        a.shape.count == 2, b.shape.count == 2, a.shape[1] == b.shape[0]
+      else { return nil }
+      let (count, columns) = (a.shape[1], b.shape[1])
+      try take(steps: checkedProduct(a.shape + [columns], limit: 1 << 28) / 256)
+      return .array(
+        FormulaArray(
+          [a.shape[0], columns],
+          (0..<a.shape[0] * columns).map { place in
+            let (row, column) = (place / columns, place % columns)
+            return (0..<count).reduce(0) {
+              $0 + a.elements[row * count + $1] * b.elements[$1 * columns + column]
+            }
+          }))
     case "ceil", "floor":
       // Functions of Python's math module, whose results become sizes.
       guard path.hasPrefix("math."), let number = first?.double else { return nil }

@@ -52,6 +52,10 @@ extension PythonMachine {
     // A NumPy type as a function, such as np.float32(2).
     case .string(let type) where type.hasPrefix("float") && positional.count == 1:
       return positional[0]
+    case .string(let type) where type.hasPrefix("int") && positional.count == 1:
+      return positional[0].double == nil
+        ? try call(.library("tf.cast"), [positional[0], function], [])
+        : try call(.library("python.int"), positional, [])
     default: throw Self.unsupported("it calls an unknown function")
     }
   }
@@ -59,13 +63,22 @@ extension PythonMachine {
   private func call(
     _ path: String, _ positional: [PythonSymbol], _ keywords: Keywords
   ) throws -> PythonSymbol {
-    if let written = try written(path),
+    // Keras's layers are converted in TimeDistributed, those of a source are called step by step.
+    let isOfKeras =
+      if path == "keras.layers.TimeDistributed",
+        case .object(let inner)? = positional.first ?? keywords.first?.value
+      { inner.type == nil } else { path == "keras.layers.TimeDistributed" }
+    if !isOfKeras, let written = try written(path),
       PythonSignature.of(path) == nil
         || !(positional + keywords.map(\.value)).contains(where: \.holdsTensor)
     {
       return try call(written, positional, keywords)
     }
     if layers != nil, let result = try sourced(path, positional, keywords) { return result }
+    if path == "keras.activations.hard_sigmoid", let tensors {
+      let library = tensors.call.version.isAtLeast(3, 0) ? "keras.ops" : "keras.backend"
+      return try call(library + ".hard_sigmoid", positional, keywords)
+    }
     if path.hasPrefix("python."), let result = try builtIn(path, positional, keywords) {
       return result
     }
@@ -77,8 +90,10 @@ extension PythonMachine {
     if let result = try tensors?.call(path, positional, keywords, self) { return result }
     if let array = try array(path, positional, keywords) { return array }
     func argument(_ symbol: PythonSymbol) throws -> PythonSymbol {
-      guard case .array = symbol, let operand = try operand(symbol) else { return symbol }
-      return .expression(operand)
+      switch symbol {
+      case .array, .sizes: return try operand(symbol).map { .expression($0) } ?? symbol
+      default: return symbol
+      }
     }
     let result = try PythonLibraries.call(
       path, positional.map(argument), keywords.map { ($0.name, try argument($0.value)) })
@@ -122,7 +137,9 @@ extension PythonMachine {
     // The result of `top_k`.
     case .list(let list) where list.elements.count == 2 && ["values", "indices"].contains(name):
       return list.elements[name == "values" ? 0 : 1]
+    case .sizes(let sizes) where name == "shape": return .tuple([.int(sizes.count)])
     case .array(let array) where name == "shape": return .tuple(array.shape.map { .int($0) })
+    case .array(let array) where name == "size": return .int(array.elements.count)
     case .array where name == "dtype": return .string("float32")
     case .array where name == "T": return try call(.library("np.transpose"), [symbol], [])
     case .array(let array) where name == "ndim": return .int(array.shape.count)
@@ -296,6 +313,7 @@ extension PythonMachine {
       return values.first { $0.double == best }
     case ("int", 1):
       if case .unknownSize? = first { return first }
+      if let text = first?.string, let number = Int(text) { return .int(number) }
       guard let number = first?.double, let whole = Int(exactly: number.rounded(.towardZero)) else {
         break
       }
@@ -359,12 +377,18 @@ extension PythonMachine {
     case "keras.backend.int_shape", "keras.backend.shape", "tf.shape", "keras.ops.shape",
       "keras.backend.ndim", "tf.rank", "tf.size", "np.shape":
       let named = keywords.first { $0.name == "x" || $0.name == "input" }?.value
-      guard case .expression(let expression)? = arguments.first ?? named, tensors != nil else {
-        throw PythonLibraries.refusal(path)
+      let sizes: [SymbolicSize]
+      switch arguments.first ?? named {
+      case .expression(let expression)? where tensors != nil:
+        if ["keras.backend.int_shape", "np.shape"].contains(path) {
+          return .tuple(try shape(of: expression, path))
+        }
+        sizes = try self.sizes(of: expression, path)
+      case .array(let array)?: sizes = array.shape.map { .known($0) }
+      default: throw PythonLibraries.refusal(path)
       }
-      let sizes = try sizes(of: expression, path)
       switch path {
-      case "keras.backend.int_shape", "np.shape": return .tuple(try shape(of: expression, path))
+      case "keras.backend.int_shape", "np.shape": return .tuple(sizes.map { PythonSymbol($0) })
       case "keras.ops.shape": return .tuple(sizes.map { PythonSymbol($0) })
       case "keras.backend.ndim", "tf.rank": return .int(sizes.count)
       case "tf.size": return PythonSymbol(sizes.reduce(.known(1), SymbolicSize.product))

@@ -76,6 +76,9 @@ extension PythonTensors {
     switch symbol {
     case .tuple(let elements): elements.flatMap(leaves)
     case .list(let list): list.elements.flatMap(leaves)
+    // Keras sorts the keys.
+    case .dictionary(let members):
+      members.members.sorted { $0.key < $1.key }.flatMap { leaves($0.value) }
     default: [symbol]
     }
   }

@@ -168,12 +168,19 @@ extension PythonMachine {
   private func bundled(
     _ function: ElementFunction, _ left: PythonSymbol, _ right: PythonSymbol
   ) throws -> PythonSymbol? {
-    if function == .equal || function == .notEqual,
+    // Arrays are compared element by element.
+    let isElementwise =
+      !left.isNone && !right.isNone
+      && [left, right].contains { if case .array = $0 { true } else { $0.isSizes } }
+    if function == .equal || function == .notEqual, !isElementwise,
       left.expression == nil || right.expression == nil, let same = left.equals(right)
     {
       return .bool(same == (function == .equal))
     }
     if let sizes = try sizes(function, left, right) { return sizes }
+    if function.isComparison, !isElementwise, left.elements != nil, right.elements != nil {
+      throw Self.unsupported("it compares lists")
+    }
     switch function {
     case .add: return try sum(left, right)
     case .multiply:

@@ -87,6 +87,8 @@ struct PythonSignature: Sendable {
     reverse | K.reverse tf.reverse tf.reverse_v2 ops.flip | x,tensor axis,axes
     flipleftright | tf.image.flip_left_right | x,image
     flipupdown | tf.image.flip_up_down | x,image
+    tril | ops.tril | x k=0
+    triu | ops.triu | x k=0
     roll | tf.roll ops.roll | x,input shift axis
     expanddims | K.expand_dims ops.expand_dims | x axis,dim=-1
     expanddims | tf.expand_dims | x,input axis,dim

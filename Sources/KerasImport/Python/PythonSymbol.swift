@@ -133,6 +133,9 @@ indirect enum PythonSymbol {
     if case .unknownSize(let size) = self { size } else { int.map { .known($0) } }
   }
 
+  /// The name of a library's module, function or type.
+  var path: String? { if case .library(let path) = self { path } else { nil } }
+
   var isNone: Bool { if case .none = self { true } else { false } }
 
   var isNull: Bool { if case .null = self { true } else { false } }
@@ -212,6 +215,11 @@ indirect enum PythonSymbol {
     if let a = double, let b = other.double { return a == b }
     if let a = string, let b = other.string { return a == b }
     if isNone || other.isNone { return isNone && other.isNone }
+    if case .dictionary(let a) = self, case .dictionary(let b) = other {
+      let same = a.members.map { name, value in b[name].map { value.equals($0) } ?? false }
+      if a.members.count != b.members.count || same.contains(false) { return false }
+      return same.contains(nil) ? nil : true
+    }
     if let a = elements, let b = other.elements {
       if a.count != b.count { return false }
       var result = true

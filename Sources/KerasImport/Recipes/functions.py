@@ -103,10 +103,13 @@ class keras_layers_LSTMCell(keras_layers_SimpleRNNCell):
         return h, [h, c]
 
 class keras_layers_RNN(Layer):
-    def __init__(self, cell, return_sequences=False, return_state=False, go_backwards=False, unroll=False, **kwargs):
+    def __init__(self, cell, return_sequences=False, return_state=False, go_backwards=False, stateful=False, unroll=False,
+                 time_major=False, zero_output_for_mask=False, **kwargs):
         super().__init__(**kwargs)
         self.cell, self.return_sequences, self.return_state = cell, return_sequences, return_state
         self.go_backwards = go_backwards
+        if stateful or time_major:
+            raise ValueError("its layer RNN is stateful or has the steps first, which is not supported")
         if isinstance(cell, (list, tuple)):
             raise ValueError("it stacks cells in a layer RNN, which is not supported")
 
@@ -124,3 +127,62 @@ class keras_layers_RNN(Layer):
             outputs.append(output)
         result = ops.stack(outputs, axis=1) if self.return_sequences else output
         return [result] + list(states) if self.return_state else result
+
+class keras_layers_TimeDistributed(Layer):
+    def __init__(self, layer, **kwargs):
+        super().__init__(**kwargs)
+        self.layer = layer
+
+    def call(self, x, mask=None):
+        if mask is not None:
+            raise ValueError("its layer TimeDistributed gets a mask, which is not supported")
+        return ops.stack([self.layer(x[:, t]) for t in range(x.shape[1])], axis=1)
+
+def tf_linalg_band_part(input, num_lower, num_upper):
+    if num_lower >= 0:
+        input = ops.triu(input, -num_lower)
+    return ops.tril(input, num_upper) if num_upper >= 0 else input
+
+def np_vstack(tup):
+    return np.concatenate([np.reshape(x, (1, -1)) if len(x.shape) < 2 else x for x in [np.array(x) for x in tup]], axis=0)
+
+def np_hstack(tup):
+    return np.concatenate(list(tup), axis=0 if len(tup[0].shape) < 2 else 1)
+
+def np_roll(a, shift, axis=None):
+    if axis is None:
+        return np.reshape(np_roll(np.reshape(a, (-1,)), shift, 0), a.shape)
+    n = a.shape[axis]
+    return np.take(a, [(i - shift) % n for i in range(n)], axis=axis)
+
+def np_cumsum(a, axis=None):
+    if axis is None:
+        return np_cumsum(np.reshape(a, (-1,)), 0)
+    n = a.shape[axis]
+    return np.stack([np.sum(np.take(a, list(range(i + 1)), axis=axis), axis=axis) for i in range(n)], axis=axis)
+
+def np_diag(v):
+    if len(v.shape) == 1:
+        return np.eye(v.shape[0]) * v
+    return np.sum(np.eye(min(v.shape)) * v[:min(v.shape), :min(v.shape)], axis=0)
+
+def math_log2(x):
+    exponent = round(math.log(x) / math.log(2))
+    return float(exponent) if 2 ** exponent == x else math.log(x) / math.log(2)
+
+def np_log2(x):
+    return np.log(x) / math.log(2)
+
+def np_log10(x):
+    return np.log(x) / math.log(10)
+
+def np_full_like(a, fill_value, dtype=None):
+    return np.zeros_like(a) + fill_value
+
+def tf_one_hot(indices, depth, on_value=1, off_value=0, axis=-1, dtype=None):
+    if axis != -1:
+        raise ValueError("its one_hot has an axis, which is not supported")
+    return np.where(np.expand_dims(np.array(indices), -1) == np.arange(depth), on_value, off_value)
+
+def keras_ops_one_hot(x, num_classes, axis=-1, dtype=None):
+    return tf_one_hot(x, num_classes, axis=axis)

@@ -105,9 +105,7 @@ struct OperationCall: Sendable {
     case .list(let elements): return .array(try elements.map(constant))
     case .object(let members):
       var object = JSONObject()
-      for (name, member) in members.sorted(by: { $0.key < $1.key }) {
-        object[name] = try constant(member)
-      }
+      for member in members { object[member.name] = try constant(member.value) }
       return .object(object)
     }
   }

@@ -33,13 +33,23 @@ struct PythonFiles: Sendable {
   /// The layer's class, if one of the files defines it. Like `custom_objects`, it takes precedence
   /// over Keras's class of the same name, unless the model states that the class is Keras's.
   func source(of layer: ModelDefinition.Layer) throws -> LayerSource? {
-    let name = StoredIdentity.plainName(layer.className)
-    guard !layer.isOfKeras, !layer.isInput, let found = places[name] else { return nil }
+    var name = StoredIdentity.plainName(layer.className)
+    let field = LayerSource.wrappers[name]
+    let inner = field.flatMap { layer.fields[$0] }
+    let isWrapper = (layer.isOfKeras || places[name] == nil) && inner != nil
+    if isWrapper, let inner {
+      guard inner["module"]?.string.map(StoredIdentity.isKeras) != true else { return nil }
+      name = StoredIdentity.plainName(inner["class_name"]?.string ?? "")
+    }
+    guard isWrapper || !layer.isOfKeras, !layer.isInput, let found = places[name] else {
+      return nil
+    }
     try require(
       found.count == 1, .unsupported,
       "the class \(name) is in \(found.joined(separator: " and in "))",
       layer: layer.name, layerClass: layer.className)
-    return LayerSource(files: self, path: found[0], className: name, layer: layer)
+    return LayerSource(
+      files: self, path: found[0], className: name, layer: layer, field: isWrapper ? field : nil)
   }
 }
 
@@ -49,8 +59,13 @@ struct LayerSource: Sendable {
   let path: String
   let className: String
   let layer: ModelDefinition.Layer
+  /// The field with a layer of the class, if the layer itself is a wrapper of Keras.
+  var field: String?
   /// Whether the source is a recipe.
   var isRecipe = false
+
+  /// Keras's layers that apply a layer of the source, and the fields that contain it.
+  static let wrappers = ["RNN": "cell", "TimeDistributed": "layer"]
 
   typealias Result = (outputs: [KerasTensor], tensors: PythonTensors)
 
@@ -79,16 +94,10 @@ struct LayerSource: Sendable {
     let tensors = PythonTensors(network, call, names, last: last)
     machine.tensors = tensors
     do {
-      let type = try definition(machine)
       let symbols = names.map { PythonSymbol.expression(.name($0)) }
-      let configuration = try arguments(type, machine)
-      let maker = try type.member("from_config", machine)
-      let made =
-        try maker.map {
-          let members = PythonDictionary(configuration.map { ($0.name, $0.value) })
-          return try machine.call($0.value, [.type(type), .dictionary(members)], [])
-        } ?? machine.make(type, [], configuration)
-      guard case .object(let object) = made else { throw PythonMachine.malformed }
+      guard case .object(let object) = try made(machine), let type = object.type else {
+        throw PythonMachine.malformed
+      }
       var positional = try call.arguments.positional.map { try symbol($0, symbols) }
       // Files store a single tensor as a list of one tensor.
       if positional.count == 1, case .list(let list) = positional[0], list.elements.count == 1 {
@@ -128,6 +137,27 @@ struct LayerSource: Sendable {
     return type
   }
 
+  /// The layer as its configuration describes it.
+  private func made(_ machine: PythonMachine) throws -> PythonSymbol {
+    let type = try definition(machine)
+    var fields = layer.fields
+    if let field { fields = fields[field]?["config"]?.object ?? JSONObject() }
+    let configuration = try arguments(type, fields, machine)
+    let maker = try type.member("from_config", machine)
+    let made =
+      try maker.map {
+        let members = PythonDictionary(configuration.map { ($0.name, $0.value) })
+        return try machine.call($0.value, [.type(type), .dictionary(members)], [])
+      } ?? machine.make(type, [], configuration)
+    guard let field else { return made }
+    let name = StoredIdentity.plainName(layer.className)
+    guard case .type(let wrapper)? = try machine.written("keras.layers." + name) else {
+      throw PythonMachine.unsupported("layers of a source in \(name) need Keras 2.3 or later")
+    }
+    let others = try arguments(wrapper, layer.fields, machine).filter { $0.name != field }
+    return try machine.make(wrapper, [made], others)
+  }
+
   /// The parameters of a recipe's `__init__`.
   func parameters() throws -> [(name: String, isRequired: Bool)] {
     let machine = machine(nil)
@@ -143,7 +173,7 @@ struct LayerSource: Sendable {
   func make() throws -> Bool {
     let machine = machine(nil)
     let type = try definition(machine)
-    guard case .object(let object) = try machine.make(type, [], arguments(type, machine)) else {
+    guard case .object(let object) = try machine.make(type, [], arguments(type, layer.fields, machine)) else {
       return false
     }
     let name = "keeps_leading_axes"
@@ -165,6 +195,10 @@ struct LayerSource: Sendable {
       && tensors.call.arguments.keywords["mask"] == nil
     func masks(_ symbol: PythonSymbol) throws -> PythonSymbol {
       if case .list(let list) = symbol { return .list(PythonList(try list.elements.map(masks))) }
+      if case .dictionary(let members) = symbol {
+        return .dictionary(
+          PythonDictionary(try members.members.map { ($0.key, try masks($0.value)) }))
+      }
       guard case .expression(let input) = symbol,
         let mask = try tensors.tensor(input, machine).mask
       else { return .none }
@@ -219,7 +253,7 @@ struct LayerSource: Sendable {
 
   /// The stored configuration as arguments of `__init__`.
   private func arguments(
-    _ type: PythonClass, _ machine: PythonMachine
+    _ type: PythonClass, _ fields: JSONObject, _ machine: PythonMachine
   ) throws -> PythonMachine.Keywords {
     var takesAll = true
     var names: [String] = []
@@ -232,7 +266,7 @@ struct LayerSource: Sendable {
       "name", "trainable", "dtype", "batch_input_shape", "build_input_shape", "batch_shape",
     ]
     var keywords: PythonMachine.Keywords = []
-    for (name, value) in layer.fields.members {
+    for (name, value) in fields.members {
       if base.contains(name), !names.contains(name),
         !takesAll || name != "name" && name != "trainable"
       {
@@ -253,8 +287,7 @@ struct LayerSource: Sendable {
     case .list(let elements): return .list(PythonList(try elements.map { try symbol($0, tensors) }))
     case .object(let members):
       return .dictionary(
-        PythonDictionary(
-          try members.sorted { $0.key < $1.key }.map { ($0.key, try symbol($0.value, tensors)) }))
+        PythonDictionary(try members.map { ($0.name, try symbol($0.value, tensors)) }))
     }
   }
 }

@@ -60,7 +60,10 @@ extension PythonMachine {
   /// The argument of `build` for an input.
   func shape(of symbol: PythonSymbol) throws -> PythonSymbol {
     if case .expression = symbol { return try attribute("shape", of: symbol) }
-    if case .dictionary = symbol { throw Self.unsupported("its input is a dictionary") }
+    if case .dictionary(let members) = symbol {
+      return .dictionary(
+        PythonDictionary(try members.members.map { ($0.key, try shape(of: $0.value)) }))
+    }
     guard let elements = symbol.elements else { return .none }
     return .list(PythonList(try elements.map { try shape(of: $0) }))
   }

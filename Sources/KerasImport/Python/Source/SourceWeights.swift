@@ -28,7 +28,9 @@ struct SourceWeights {
   }
 
   private func slots(_ object: PythonObject) throws -> [WeightSlot] {
-    guard let className = object.layerClass, className != "Sequential" else { return [] }
+    guard let className = object.layerClass, !["Sequential", "Lambda"].contains(className) else {
+      return []
+    }
     guard let type = KerasLayerRegistry.type(named: className) else {
       throw call.unsupported("layer class '\(className)' is not supported")
     }
