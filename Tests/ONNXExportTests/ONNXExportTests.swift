@@ -42,6 +42,18 @@ import Testing
     }
   }
 
+  /// ONNX's GRU resets after its product, as Keras does by default, so that no loop is needed.
+  @Test(arguments: ["float32", "float16"])
+  func aGRUThatResetsAfterItsProduct(_ precision: String) throws {
+    try withTemporaryFolder { folder in
+      let source = Fixtures("keras/layers/k3").path("gru_reset_after_sequences.keras")
+      let graph = try #require(
+        try Self.converted([source, "--precision", precision], in: folder).graph)
+      let node = try #require(graph.nodes.first { $0.type == "GRU" })
+      #expect(node.attributes.contains { $0.name == "linear_before_reset" })
+    }
+  }
+
   /// `clip` for integers may have any bounds.
   @Test(arguments: [3e9, -3e9, .infinity, -.infinity, .nan] as [Float])
   func numbersBeyondIntegersAreRefused(_ value: Float) throws {

@@ -25,6 +25,8 @@ extension GRU: OperationLayer {
     let bias = gates.map { hasBiasVectors ? $0.bias : nil }
     var after: [(String, Argument)] = []
     if resetsAfter {
+      // ONNX's GRU has the gate.
+      if layer.options.hasChannelsFirst { try layer.builder.requireTarget(.iOS18, "reset_after") }
       if layer.target < .iOS18 { return try layer.loop(self) }
       after = [
         ("reset_after", .flag(true)), try layer.stack(bias, outputVectorSize, nil, "input_bias"),
