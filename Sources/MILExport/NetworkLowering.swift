@@ -40,14 +40,19 @@ struct NetworkLowering {
           continue
         }
         let mark = builder.operations.count
-        let results = try results(layer, label, scope)
+        let precision = try self.type(layer, label)
+        let results = try results(layer, label, precision, scope)
         var renamed: [String: Variable] = [:]
         for (name, result) in zip(layer.output, results) {
           if renamed[result.name] == nil, builder.wrote(result, since: mark) {
             renamed[result.name] = builder.rename(
               result, to: scope.variableName(name), since: mark)
           }
-          scope.blobs[name] = renamed[result.name] ?? result
+          let blob = renamed[result.name] ?? result
+          if precision != options.precision, !options.keptInFloat32.contains(label) {
+            builder.saturating.insert(blob.name)
+          }
+          scope.blobs[name] = blob
         }
         scope.values[layer.output.first ?? ""] = layer.parameters.flatMap {
           $0.knownValues(layer.input.compactMap { scope.inferred.shapes[$0] })
@@ -66,7 +71,7 @@ struct NetworkLowering {
   }
 
   private func results(
-    _ layer: NeuralNetworkLayer, _ label: String, _ scope: Scope
+    _ layer: NeuralNetworkLayer, _ label: String, _ precision: MILDataType, _ scope: Scope
   ) throws -> [Variable] {
     guard var parameters = layer.parameters else {
       throw ModelError(.malformed, "the layer has no type")
@@ -102,7 +107,7 @@ struct NetworkLowering {
       LayerCall(
         name: label, builder: builder, inputs: variables, inputShapes: inputShapes,
         outputShapes: outputShapes, vectorRank: Swift.type(of: parameters).vectorRank,
-        type: type(layer, label), options: options))
+        type: precision, options: options))
   }
 
   func variable(_ name: String, _ scope: Scope) throws -> Variable {

@@ -16,6 +16,9 @@ final class ProgramBuilder {
   private(set) var operations: [MILOperation] = []
   var weights = MILWeightFileWriter()
   private var names: Set<String> = []
+  /// Variables in single precision that become the largest numbers of half precision, not infinity:
+  /// a softmax of nothing but −∞, as of a row that a mask excludes, is not a number.
+  var saturating: Set<String> = []
   /// Existing casts and reshapes of variables.
   private var views: [ViewKey: Variable] = [:]
 
@@ -240,9 +243,16 @@ final class ProgramBuilder {
   func cast(_ variable: Variable, to type: MILDataType) throws -> Variable {
     if variable.type == type { return variable }
     return try view(variable, type, variable.shape) {
-      try add(
+      var value = variable
+      if type == .float16, variable.type == .float32, saturating.contains(variable.name) {
+        value = try add(
+          "clip", "\(variable.name)_clip",
+          [("x", .variable(variable)), ("alpha", .number(-65504)), ("beta", .number(65504))],
+          type: .float32, outputs: [(.float32, variable.shape)])[0]
+      }
+      return try add(
         "cast", "\(variable.name)_to_\(type.name)",
-        [("x", .variable(variable)), ("dtype", .text(type.name))], type: type,
+        [("x", .variable(value)), ("dtype", .text(type.name))], type: type,
         outputs: [(type, variable.shape)])[0]
     }
   }
