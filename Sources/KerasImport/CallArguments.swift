@@ -49,7 +49,8 @@ extension CallArgument {
     case .tensor(let position): .tensor(position - positions.count { $0 < position })
     case .value: self
     case .list(let elements): .list(elements.map { $0.without(positions) })
-    case .object(let members): .object(members.map { Member(name: $0.name, value: $0.value.without(positions)) })
+    case .object(let members):
+      .object(members.map { Member(name: $0.name, value: $0.value.without(positions)) })
     }
   }
 }

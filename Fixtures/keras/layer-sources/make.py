@@ -83,7 +83,9 @@ def network(name, keras):
     if name == "wrapped":
         steps = keras.Input(shapes[0])
         read = keras.layers.RNN(classes.Blend(3), return_sequences=True, go_backwards=True)(steps)
-        parts = classes.Parts()({"read": read, "each": keras.layers.TimeDistributed(classes.Shift())(steps)})
+        pair = keras.Sequential([keras.Input(shapes[0][1:]), keras.layers.Dense(4), classes.Shift()])
+        each = keras.layers.TimeDistributed(classes.Shift())(keras.layers.TimeDistributed(pair)(steps))
+        parts = classes.Parts()({"read": read, "each": each})
         return keras.Model(steps, [parts["whole"], parts["first"]])
     if name == "masked_blocks":
         words = keras.Input(shapes[0], dtype="int32")

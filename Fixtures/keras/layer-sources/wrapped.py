@@ -24,6 +24,9 @@ class Blend(layers.Layer):
         mean = gate * mean + (1.0 - gate) * new
         return mean + last, [mean, new]
 
+    def get_initial_state(self, inputs=None, batch_size=None, dtype=None):
+        return [tf.ones((batch_size, self.units)), tf.zeros((batch_size, self.units))]
+
     def get_config(self):
         return {**super().get_config(), "units": self.units}
 

@@ -185,7 +185,8 @@ extension PythonMachine {
         return try first.map { try call(.library("python.int"), [$0], []) }
       }
     case "matmul", "dot":
-      guard arguments.count == 2, keywords.isEmpty, let a = first?.array, let b = arguments[1].array,
+      guard arguments.count == 2, keywords.isEmpty, let a = first?.array,
+        let b = arguments[1].array,
         a.shape.count == 2, b.shape.count == 2, a.shape[1] == b.shape[0]
       else { return nil }
       let (count, columns) = (a.shape[1], b.shape[1])

@@ -63,12 +63,10 @@ extension PythonMachine {
   private func call(
     _ path: String, _ positional: [PythonSymbol], _ keywords: Keywords
   ) throws -> PythonSymbol {
-    // Keras's layers are converted in TimeDistributed, those of a source are called step by step.
-    let isOfKeras =
-      if path == "keras.layers.TimeDistributed",
-        case .object(let inner)? = positional.first ?? keywords.first?.value
-      { inner.type == nil } else { path == "keras.layers.TimeDistributed" }
-    if !isOfKeras, let written = try written(path),
+    // TimeDistributed of a source's layer calls it for each step.
+    var isWritten = path != "keras.layers.TimeDistributed"
+    if case .object(let inner)? = positional.first, inner.type != nil { isWritten = true }
+    if isWritten, let written = try written(path),
       PythonSignature.of(path) == nil
         || !(positional + keywords.map(\.value)).contains(where: \.holdsTensor)
     {

@@ -119,9 +119,11 @@ class keras_layers_RNN(Layer):
         states, outputs = initial_state, []
         if states is None:
             if hasattr(self.cell, "get_initial_state"):
-                raise ValueError("its cell has a get_initial_state, which is not supported")
-            sizes = self.cell.state_size
-            states = [ops.zeros((1, n)) for n in (sizes if isinstance(sizes, (list, tuple)) else [sizes])]
+                states = self.cell.get_initial_state(batch_size=1)
+                states = states if isinstance(states, (list, tuple)) else [states]
+            else:
+                sizes = self.cell.state_size
+                states = [ops.zeros((1, n)) for n in (sizes if isinstance(sizes, (list, tuple)) else [sizes])]
         for t in range(x.shape[1]):
             output, states = self.cell(x[:, -1 - t if self.go_backwards else t], states)
             outputs.append(output)

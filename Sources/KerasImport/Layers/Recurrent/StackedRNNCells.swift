@@ -80,7 +80,8 @@ extension LayerConfiguration {
     let type = try Self.cellTypes[cellClass].orThrow(
       unsupported(
         name, "cells of the class '\(cellClass)' are not supported",
-        hint: "SimpleRNNCell, GRUCell, LSTMCell and StackedRNNCells are supported"))
+        hint: UnsupportedLayers.sourceHint
+          + "; SimpleRNNCell, GRUCell, LSTMCell and StackedRNNCells need none"))
     let configuration = LayerConfiguration(
       name: self.name, className: "\(className)(\(cellClass))",
       fields: json["config"]?.object ?? JSONObject(), version: version)

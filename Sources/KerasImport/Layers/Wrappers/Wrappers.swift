@@ -159,7 +159,8 @@ extension LayerConfiguration {
     let type = try version.layerType(innerClass).orThrow(
       unsupported(
         nil, "\(className)(\(innerClass)): this layer class is not supported",
-        hint: "make it a custom layer with a rule: \(setting: "customLayers") FILE.json with "
+        hint: UnsupportedLayers.sourceHint
+          + "; or make it a custom layer with a rule: \(setting: "customLayers") FILE.json with "
           + CustomLayerSubject(layer: name, layerClass: className).suggestedRule))
     let configuration = LayerConfiguration(
       name: name, className: "\(className)(\(innerClass))",

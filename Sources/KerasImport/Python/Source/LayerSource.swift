@@ -78,8 +78,13 @@ struct LayerSource: Sendable {
     if call.missingWeights != nil {
       return try follow(planned, network, last: first.tensors.lastStep, stored: nil).result
     }
+    // The file has a layer of a model inside TimeDistributed without the wrapper.
+    var owner = object
+    if layer.fields[TimeDistributed.isInModel] != nil, case .object(let inner)? = object["layer"] {
+      owner = inner
+    }
     let stored = try SourceWeights(
-      object, call, isFrozen: !layer.isTrainable, checksNames: !isRecipe
+      owner, call, isFrozen: !layer.isTrainable, checksNames: !isRecipe
     ).stored
     let second = try follow(call, network, last: nil, stored: stored).result
     return try follow(call, network, last: second.tensors.lastStep, stored: stored).result
@@ -154,7 +159,9 @@ struct LayerSource: Sendable {
     guard case .type(let wrapper)? = try machine.written("keras.layers." + name) else {
       throw PythonMachine.unsupported("layers of a source in \(name) need Keras 2.3 or later")
     }
-    let others = try arguments(wrapper, layer.fields, machine).filter { $0.name != field }
+    let others = try arguments(wrapper, layer.fields, machine).filter {
+      $0.name != field && $0.name != TimeDistributed.isInModel
+    }
     return try machine.make(wrapper, [made], others)
   }
 
@@ -173,7 +180,9 @@ struct LayerSource: Sendable {
   func make() throws -> Bool {
     let machine = machine(nil)
     let type = try definition(machine)
-    guard case .object(let object) = try machine.make(type, [], arguments(type, layer.fields, machine)) else {
+    guard
+      case .object(let object) = try machine.make(type, [], arguments(type, layer.fields, machine))
+    else {
       return false
     }
     let name = "keeps_leading_axes"
