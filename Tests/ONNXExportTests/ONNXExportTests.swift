@@ -54,15 +54,6 @@ import Testing
     }
   }
 
-  @Test func aReflectionBeyondTheAxisIsRefused() throws {
-    try withTemporaryFolder { folder in
-      let result = try Command.run(
-        "convert", Self.programs.path("reflected.mlpackage"), "-o", folder + "/m.onnx")
-      #expect(result.code == 2)
-      #expect(result.errors.contains("which ONNX Runtime rejects"), "\(result.errors)")
-    }
-  }
-
   /// `clip` for integers may have any bounds.
   @Test(arguments: [3e9, -3e9, .infinity, -.infinity, .nan] as [Float])
   func numbersBeyondIntegersAreRefused(_ value: Float) throws {
