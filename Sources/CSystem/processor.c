@@ -56,7 +56,7 @@ void processor_flush_subnormals(void) {
 bool processor_has_avx2(void) { return false; }
 bool processor_has_avx512(void) { return false; }
 bool processor_has_amx(void) { return false; }
-bool processor_has_vnni(bool is_avx512) { return false; }
+bool processor_has_vnni(__attribute__((unused)) bool is_avx512) { return false; }
 bool processor_met_subnormals(void) { return false; }
 void processor_flush_subnormals(void) {}
 
