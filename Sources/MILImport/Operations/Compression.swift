@@ -145,31 +145,31 @@ extension OperationCall {
     guard let bytes = data.bytes, let bits = data.type.bitWidth, bits <= 8, !data.type.isFloat,
       data.count > 0, isPerRow(scaleShape), offset == nil || isPerRow(offsetShape)
     else { return nil }
-    let isSigned = data.type == .int8 || data.type == .int4
+    // Added to signed integers, so that a layer's codes are not negative.
+    let shift = data.type == .int8 || data.type == .int4 ? 1 << (bits - 1) : 0
+    func codes(_ kind: Quantization.Kind) -> Weights {
+      layerCodes(bytes, bits, count: data.count, adding: shift, kind)
+    }
     let (scales, offsets) = (try scale.floats(), try offset?.floats() ?? [0])
-    let half = 1 << (bits - 1)
     if scale.type == .float32 {
       // A layer's value is scale · code + bias, rounded once: the bias must be exact.
       let biases = (0..<max(scales.count, offsets.count)).map { row in
-        let offset = Double(offsets[offsets.count == 1 ? 0 : row]) + (isSigned ? Double(half) : 0)
-        return -Double(scales[scales.count == 1 ? 0 : row]) * offset
+        -Double(scales[scales.count == 1 ? 0 : row])
+          * (Double(offsets[offsets.count == 1 ? 0 : row]) + Double(shift))
       }
       if offsets.allSatisfy({ $0 == $0.rounded() }),
         biases.allSatisfy({ Float($0).isFinite && Double(Float($0)) == $0 })
       {
-        return layerCodes(
-          bytes, bits, count: data.count, adding: isSigned ? half : 0,
-          .linear(scale: scales, bias: biases.map { Float($0) }))
+        return codes(.linear(scale: scales, bias: biases.map { Float($0) }))
       }
     }
     guard scales.count == 1, offsets.count == 1 else { return nil }
-    let table = (0..<1 << bits).map { code in
-      let number = isSigned ? code - half : code
-      let value = (Float(number) - offsets[0]) * scales[0]
-      return scale.type == .float16 ? Half.rounded(value) : value
-    }
-    return layerCodes(
-      bytes, bits, count: data.count, adding: isSigned ? half : 0, .lookupTable(table))
+    return codes(
+      .lookupTable(
+        (0..<1 << bits).map { code in
+          let value = (Float(code - shift) - offsets[0]) * scales[0]
+          return scale.type == .float16 ? Half.rounded(value) : value
+        }))
   }
 
   /// Integers plus a number that makes them positive, as codes of a layer.
