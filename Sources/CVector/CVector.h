@@ -525,4 +525,19 @@ VECTOR_OPERATION vector_float vector_from_half(vector_half x) {
 #endif
 }
 
+/// Rounds numbers below 65520 to IEEE 754 binary16, ties to even.
+VECTOR_OPERATION vector_float vector_round_to_half(vector_float x) {
+#if defined(__F16C__) || defined(__aarch64__)
+  typedef _Float16 native __attribute__((ext_vector_type(VECTOR_LANES)));
+  return __builtin_convertvector(__builtin_convertvector(x, native), vector_float);
+#else
+  vector_int bits = (vector_int)x & 0x7fffffff;
+  // The spacing of subnormal values, 2⁻²⁴, is that of floats near 0.5.
+  vector_float subnormal = ((vector_float)bits + 0.5f) - 0.5f;
+  vector_int normal = (bits + 0xfff + (bits >> 13 & 1)) & ~0x1fff;
+  vector_int value = bits < 0x38800000 ? (vector_int)subnormal : normal;
+  return (vector_float)(value | ((vector_int)x & (int)0x80000000));
+#endif
+}
+
 #endif

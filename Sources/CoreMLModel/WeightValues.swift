@@ -137,6 +137,9 @@ extension Weights {
         Self.scale(target, scale, bias, run) { Double(codes[$0]) }
       }
     }
+    if quantization?.roundsToHalf == true {
+      for index in target.indices { target[index] = Half.rounded(target[index]) }
+    }
     return FloatValues(
       bytes: Bytes(base: UnsafeRawPointer(buffer.pointer), count: count * 4, owner: buffer))
   }

@@ -19,6 +19,8 @@ package struct ExpansionArguments: @unchecked Sendable {
   package var first: Int
   package var count: Int
   package var output: UnsafeMutablePointer<Float>
+  /// Whether to round the values of linear codes to half precision; they must be below 65520.
+  package var roundsToHalf = false
 
   package init(
     source: UnsafeRawPointer, format: CompressedFormat, first: Int, count: Int,

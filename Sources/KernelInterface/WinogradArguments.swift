@@ -129,6 +129,10 @@ package enum PanelValues: @unchecked Sendable {
   // `@unchecked`: nothing is written through the pointers.
   /// `scale[column] · code + bias[column]`
   case linear(scale: UnsafePointer<Float>, bias: UnsafePointer<Float>)
+  /// `factor[column] · half(scale[column] · code + bias[column])`, where `half` rounds to half
+  /// precision; a nil factor means 1.
+  case halves(
+    scale: UnsafePointer<Float>, bias: UnsafePointer<Float>, factor: UnsafePointer<Float>?)
   /// `scale[column] · table[code]`, with a table of 256 values; a nil scale means 1.
   case table(UnsafePointer<Float>, scale: UnsafePointer<Float>?)
 }

@@ -14,7 +14,7 @@ import Testing
 
   /// The ways in which tests store weights.
   enum Storage: CaseIterable {
-    case half, linear, linearOfAll, table
+    case half, linear, linearHalves, linearOfAll, table
 
     func weights(
       _ shape: [Int], channelAxis: Int = 0, bits: Int, seed: UInt64, factor: Float = 1
@@ -37,7 +37,8 @@ import Testing
       switch self {
       case .table:
         quantization.kind = .lookupTable(random.values(1 << bits).map { $0 * factor })
-      case .linear:
+      case .linear, .linearHalves:
+        quantization.roundsToHalf = self == .linearHalves
         let scales = random.values(shape[channelAxis]).map { (1 + $0 / 2) * 2 * factor / steps }
         quantization.kind = .linear(scale: scales, bias: scales.map { -$0 * steps / 2 })
       default: quantization.kind = .linear(scale: [2 * factor / steps], bias: [-factor])
@@ -129,7 +130,8 @@ import Testing
 
   /// Kernels that are packed at compile time: ordinary, grouped, depthwise, pointwise, with few
   /// tiles, and transposed. Codes of some stay codes.
-  @Test(arguments: [Storage.half, .linear, .linearOfAll, .table]) func packedConvolutions(
+  @Test(arguments: [Storage.half, .linear, .linearHalves, .linearOfAll, .table])
+  func packedConvolutions(
     _ storage: Storage
   ) throws {
     for (inputs, outputs, kernel, groups, size, keepsCodes) in [
@@ -165,7 +167,7 @@ import Testing
   }
 
   /// Dense layers of many rows, whose results fill blocks or not.
-  @Test(arguments: [Storage.linear, .table]) func rows(_ storage: Storage) throws {
+  @Test(arguments: [Storage.linear, .linearHalves, .table]) func rows(_ storage: Storage) throws {
     for (inputs, outputs) in [(37, 13), (64, 48), (1031, 103), (3200, 48)] {
       let matrix = storage.weights([outputs, inputs], bits: 6, seed: 7, factor: 0.2)
       let layer = Net.layer("dense", dense(inputs, outputs, matrix), "in", "out")
@@ -175,7 +177,7 @@ import Testing
 
   /// With many channels, codes stay compressed and are expanded panel by panel, even with a factor
   /// from a later layer.
-  @Test(arguments: [(Storage.linear, 8), (.table, 4)])
+  @Test(arguments: [(Storage.linear, 8), (.linearHalves, 8), (.table, 4)])
   func convolutionsByPanels(_ storage: Storage, _ bits: Int) throws {
     let (inputs, outputs) = (347, 349)
     let layer = Net.convolution(inputs, outputs) {
@@ -197,7 +199,7 @@ import Testing
 
   /// With so many threads that each takes tiles on its own, the transformed weights are kept, and
   /// the result is the same.
-  @Test(arguments: [(Storage.linear, 8), (.table, 4)])
+  @Test(arguments: [(Storage.linear, 8), (.linearHalves, 8), (.table, 4)])
   func keptWeightsEqualExpandedOnes(_ storage: Storage, _ bits: Int) throws {
     let layer = Net.convolution(352, 352) {
       $0.kernel = storage.weights([352, 352, 3, 3], bits: bits, seed: 3, factor: 0.1)

@@ -7,6 +7,8 @@ import Testing
 /// Convolutions whose weights are codes, compared with the definition and, bit for bit, with the same
 /// values in floats. Codes, values and the memory for expanded weights lie between guard pages.
 @Suite struct CodedConvolutionTests {
+  private enum Values: CaseIterable { case linear, halves, table }
+
   /// The packed weights as codes and as floats.
   private struct Packed {
     let width: Int
@@ -18,7 +20,8 @@ import Testing
 
     /// Scales and offsets have few bits, so that values are exact.
     init(
-      _ run: ConvolutionTests.Run, blockChannels: Int, isTable: Bool, hasFactor: Bool, seed: UInt64
+      _ run: ConvolutionTests.Run, blockChannels: Int, _ values: Values, hasFactor: Bool,
+      seed: UInt64
     ) {
       let plain = run.plain
       var generator = SplitMix64(seed: seed)
@@ -33,7 +36,13 @@ import Testing
       let perOutput = plain.weightCount / plain.outputChannels
       weights = codes.enumerated().map { index, code in
         let output = index / perOutput
-        let value = isTable ? table[Int(code)] : scale[output] * code + bias[output]
+        let linear = scale[output] * code + bias[output]
+        let value =
+          switch values {
+          case .linear: linear
+          case .halves: Float(Float16(linear))
+          case .table: table[Int(code)]
+          }
         return hasFactor ? value * factor[output] : value
       }
       floats = run.pack(weights, blockChannels: blockChannels)
@@ -48,7 +57,7 @@ import Testing
   }
 
   private func check(
-    _ set: InstructionSet, _ plain: PlainConvolution, isPlanar: Bool = false, isTable: Bool,
+    _ set: InstructionSet, _ plain: PlainConvolution, isPlanar: Bool = false, _ values: Values,
     hasFactor: Bool, edge: GuardedBuffer.Edge
   ) {
     let kernels = set.kernels
@@ -56,7 +65,7 @@ import Testing
     let run = ConvolutionTests.Run(kernels: kernels, plain: plain, edge: edge)
     let inputBlock = isPlanar ? 1 : block
     let packed = Packed(
-      run, blockChannels: inputBlock, isTable: isTable, hasFactor: hasFactor, seed: 5)
+      run, blockChannels: inputBlock, values, hasFactor: hasFactor, seed: 5)
     let (x, _, b) = ConvolutionTests.data(plain, seed: 9)
     let source = BlockedPlanes(
       channels: plain.inputChannels, rows: plain.rows, width: plain.width, halo: plain.padding,
@@ -83,15 +92,20 @@ import Testing
     }.max()
     let expanded = GuardedBuffer(count: most ?? 0, at: edge)
     arguments.weights = expanded.constant
+    let (scale, offset) = (packed.scale.constant, packed.bias.constant)
+    let panelValues: PanelValues =
+      switch values {
+      case .linear: .linear(scale: scale, bias: offset)
+      case .halves: .halves(scale: scale, bias: offset, factor: nil)
+      case .table: .table(packed.table.constant, scale: nil)
+      }
     arguments.coded = CodedWeights(
       codes: UnsafeRawPointer(packed.codes.pointer).assumingMemoryBound(to: UInt8.self),
-      values: isTable
-        ? .table(packed.table.constant, scale: nil)
-        : .linear(scale: packed.scale.constant, bias: packed.bias.constant),
-      factor: hasFactor ? packed.factor.constant : nil, channels: plain.inputChannels,
+      values: panelValues, factor: hasFactor ? packed.factor.constant : nil,
+      channels: plain.inputChannels,
       expanded: expanded.pointer)
     kernels.convolution(arguments)
-    let comment: Comment = "\(set) \(plain), planar \(isPlanar), table \(isTable)"
+    let comment: Comment = "\(set) \(plain), planar \(isPlanar), \(values)"
     #expect(output.values == expected, comment)
     expectClose(
       target.planar(output.values), plain.compute(x, packed.weights, b), comment)
@@ -104,14 +118,14 @@ import Testing
       (1, 1, 1), (block, block, 1), (block + 3, 2 * block, 3), (3 * block - 1, 4 * block + 5, 2),
       (300, 3 * block, 3), (60 * block - 7, 2 * block - 1, 2),
     ] {
-      for (isTable, hasFactor) in [(false, false), (false, true), (true, false), (true, true)] {
+      for (values, hasFactor) in Values.allCases.flatMap({ [($0, false), ($0, true)] }) {
         // Padded lanes of a table's values are not zero without a factor.
-        if isTable && !hasFactor && outputs % block != 0 { continue }
+        if values == .table && !hasFactor && outputs % block != 0 { continue }
         for edge in GuardedBuffer.Edge.allCases {
           let plain = PlainConvolution(
             inputChannels: inputs, outputChannels: outputs, rows: 4, width: 5,
             kernel: (kernel, kernel), padding: 1)
-          check(set, plain, isTable: isTable, hasFactor: hasFactor, edge: edge)
+          check(set, plain, values, hasFactor: hasFactor, edge: edge)
         }
       }
     }
@@ -123,7 +137,7 @@ import Testing
         inputChannels: 3, outputChannels: set.kernels.channelBlock + 3, rows: 19, width: 25,
         kernel: (7, 7), stride: (stride, stride), padding: 0)
       for edge in GuardedBuffer.Edge.allCases {
-        check(set, plain, isPlanar: true, isTable: false, hasFactor: false, edge: edge)
+        check(set, plain, isPlanar: true, .linear, hasFactor: false, edge: edge)
       }
     }
   }

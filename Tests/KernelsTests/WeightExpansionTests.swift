@@ -10,17 +10,18 @@ import Testing
   private func expand(
     _ bytes: [UInt8], _ format: CompressedFormat, _ range: Range<Int>,
     _ kernels: any KernelTable.Type,
-    _ edge: GuardedBuffer.Edge
+    _ edge: GuardedBuffer.Edge, roundsToHalf: Bool = false
   ) -> [Float] {
     let padding = [UInt8](repeating: 0, count: (4 - bytes.count % 4) % 4)
     let padded = edge == .end ? padding + bytes : bytes + padding
     let source = GuardedBuffer(
       padded.withUnsafeBytes { Array($0.bindMemory(to: Float.self)) }, at: edge)
     let output = GuardedBuffer(count: range.count, at: edge)
-    kernels.expandWeights(
-      ExpansionArguments(
-        source: UnsafeRawPointer(source.pointer) + (edge == .end ? padding.count : 0),
-        format: format, first: range.lowerBound, count: range.count, output: output.pointer))
+    var arguments = ExpansionArguments(
+      source: UnsafeRawPointer(source.pointer) + (edge == .end ? padding.count : 0),
+      format: format, first: range.lowerBound, count: range.count, output: output.pointer)
+    arguments.roundsToHalf = roundsToHalf
+    kernels.expandWeights(arguments)
     return output.values
   }
 
@@ -42,6 +43,23 @@ import Testing
               "\(set) \(bits) bits, \(first) to \(count)")
           }
         }
+      }
+    }
+  }
+
+  /// Normal and subnormal values in half precision, and ties between two of them.
+  @Test(arguments: availableSets) func linearCodesInHalfPrecision(_ set: InstructionSet) {
+    let codes = Codes(bits: 8, count: 301)
+    for scale in [0.013671, 2.7e-7, 0x1p-10 + 0x1p-13, 0x1.8p-25, -0.5 - 0x1p-11, 240] as [Float] {
+      let bias = -128 * scale
+      for count in [1, 9, 33, 301] {
+        let found = expand(
+          codes.bytes, .linear(bits: 8, scale: scale, bias: bias), 0..<count, set.kernels, .end,
+          roundsToHalf: true)
+        let expected = codes.codes[..<count].map {
+          Float(Float16(Double(scale) * Double($0) + Double(bias)))
+        }
+        #expect(found == expected, "\(set), scale \(scale)")
       }
     }
   }

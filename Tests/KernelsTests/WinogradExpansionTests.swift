@@ -22,8 +22,9 @@ import Testing
       let codes = (0..<taps * inputs * width).map { _ in
         UInt8.random(in: 0...255, using: &generator)
       }
-      let scale = generator.values(width, in: 0.005...0.01)
-      let bias = generator.values(width, in: -1.2 ... -1)
+      // Few bits, so that linear values are exact.
+      let scale = generator.values(width, in: 0.005...0.01).map { ($0 * 0x1p15).rounded() / 0x1p15 }
+      let bias = scale.map { $0 * -120 }
       let table = generator.values(256)
       let padded = [UInt8](repeating: 0, count: (4 - codes.count % 4) % 4) + codes
       let source = GuardedBuffer(
@@ -36,6 +37,14 @@ import Testing
         (
           .linear(scale: scales.constant, bias: biases.constant),
           { Double(scale[$1]) * Double($0) + Double(bias[$1]) }
+        ),
+        (
+          .halves(scale: scales.constant, bias: biases.constant, factor: nil),
+          { Double(Float16(scale[$1] * Float($0) + bias[$1])) }
+        ),
+        (
+          .halves(scale: scales.constant, bias: biases.constant, factor: scales.constant),
+          { Double(Float16(scale[$1] * Float($0) + bias[$1])) * Double(scale[$1]) }
         ),
         (.table(values.constant, scale: nil), { code, _ in Double(table[code]) }),
         (

@@ -68,16 +68,33 @@ struct CompressionRuleTests {
     try Self.expect(weights) { ($0 - offset[$1]) * scale[$1] }
   }
 
+  /// Products of scales and codes are exact in single precision; the layer rounds them to half.
+  @Test(arguments: [nil, [5, -6], [127.9375, -0.25]] as [[Float]?])
+  func halvesRemainCodes(_ offset: [Float]?) throws {
+    let scale = [Half.rounded(Float(0.1)), Half.rounded(Float(3e-6))]
+    let weights = try Self.scaled(Self.codes, scale: scale, offset: offset, .float16)
+      .weights(scalesRows: true)
+    #expect(weights.rawValue.count == 6)
+    let found = try weights.values(shape: [2, 3]).array()
+    let expected = Self.codes.enumerated().map {
+      Float(Float16((Float($1) - (offset?[$0 / 3] ?? 0)) * scale[$0 / 3]))
+    }
+    #expect(found == expected)
+  }
+
+  /// 600 · 127 is infinite in half precision, which the layer's rounding does not provide.
+  @Test func halvesThatOverflowAreExpanded() throws {
+    let weights = try Self.scaled(Self.codes, scale: [0.1, 600], .float16).weights(scalesRows: true)
+    #expect(weights.float16Value.count == 12)
+    #expect(try weights.values(shape: [2, 3]).array().suffix(2) == [46_208, .infinity])
+  }
+
   /// With one scale, each code has one value, even rounded to half precision.
   @Test func oneScaleBecomesATable() throws {
     let scale = Half.rounded(Float(0.1))
     let weights = try Self.scaled(Self.codes, scale: [0.1], offset: [5], .float16).weights()
     #expect(weights.rawValue.count == 6)
     try Self.expect(weights) { code, _ in Half.rounded((code - 5) * scale) }
-    let each = try Self.scaled(Self.codes, scale: [0.1, 0.3], .float16).weights(scalesRows: true)
-    #expect(each.float16Value.count == 12)
-    let scales: [Float] = [Half.rounded(0.1), Half.rounded(0.3)]
-    try Self.expect(each) { Half.rounded($0 * scales[$1]) }
   }
 
   /// Indices of three bits: a program's start with the lowest bits of a byte, a layer's with the

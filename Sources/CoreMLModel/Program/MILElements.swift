@@ -153,6 +153,10 @@ package struct MILElements: Sendable, Equatable {
       return weights
     case .stored(.bytes(let bytes)) where type == .float32:
       return Weights(FloatValues(bytes: bytes))
+    case .codes where type == .float16:
+      var weights = Weights()
+      weights.float16Value = Bytes(try floats().map(Half.bits))
+      return weights
     default: return Weights(try floats())
     }
   }

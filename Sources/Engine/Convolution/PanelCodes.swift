@@ -7,6 +7,7 @@ import TensorCore
 struct PanelCodes: Sendable {
   private enum Values: Sendable {
     case linear(scale: Constant, bias: Constant)
+    case halves(scale: Constant, bias: Constant)
     case table(Constant)
   }
 
@@ -32,7 +33,7 @@ struct PanelCodes: Sendable {
   /// Nil if the weights have no codes with a scale for each output channel, or a table for all.
   ///
   /// - Parameter mergesFactors: whether to multiply scales, not weights, by the factors of a later
-  ///   layer.
+  ///   layer, where weights are not rounded after that.
   init?(
     _ convolution: ConvolutionWeights, mergesFactors: Bool, _ order: Order, _ context: StepContext
   ) throws {
@@ -46,6 +47,9 @@ struct PanelCodes: Sendable {
       return try Constant(scaled, paddedTo: padded)
     }
     switch rows.values {
+    case .linear(let scale, let bias) where weights.roundsToHalf:
+      values = .halves(scale: try constant(scale), bias: try constant(bias))
+      factor = try factors.map { try constant($0) }
     case .linear(let scale, let bias):
       let merged = mergesFactors ? factors : nil
       values = .linear(scale: try constant(scale, merged), bias: try constant(bias, merged))
@@ -78,6 +82,11 @@ struct PanelCodes: Sendable {
     return switch values {
     case .linear(let scale, let bias):
       (codes, .linear(scale: scale.pointer + first, bias: bias.pointer + first), factor)
+    case .halves(let scale, let bias):
+      (
+        codes, .halves(scale: scale.pointer + first, bias: bias.pointer + first, factor: factor),
+        factor
+      )
     case .table(let table): (codes, .table(table.pointer, scale: factor), factor)
     }
   }

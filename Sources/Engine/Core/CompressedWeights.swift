@@ -14,12 +14,15 @@ struct CompressedWeights: Sendable {
   }
 
   let count: Int
+  /// Whether linear values are rounded to half precision.
+  let roundsToHalf: Bool
   private let source: Bytes
   private let kind: Kind
 
   /// Nil if the weights are not compressed or are signed integers.
   init?(_ weights: Weights, _ shape: [Int], channelAxis: Int) throws {
     count = try checkedProduct(shape, limit: Limits.tensorElements)
+    roundsToHalf = weights.quantization?.roundsToHalf ?? false
     switch try weights.storage(shape, channelAxis: channelAxis) {
     case .single, .linear(_, true, _, _, _): return nil
     case .half:
@@ -55,14 +58,16 @@ struct CompressedWeights: Sendable {
     }
   }
 
-  /// The weights as `rows` rows in place, in the format of the kernel for dense layers.
+  /// The weights as `rows` rows in place, in the format of the kernel for dense layers, which does
+  /// not round values to half precision.
   func rowFormat(_ rows: Int) throws -> RowFormat? {
     switch kind {
     case .half: return RowFormat(source: source, kind: .half)
     case .table(let bits, _, let table):
       return RowFormat(source: source, kind: .table(bits: bits, table))
     case .linear:
-      guard let codes = rowCodes(rows), case .linear(let scale, let bias) = codes.values
+      guard !roundsToHalf, let codes = rowCodes(rows),
+        case .linear(let scale, let bias) = codes.values
       else { return nil }
       return RowFormat(
         source: source,
@@ -86,10 +91,11 @@ struct CompressedWeights: Sendable {
     source.withUnsafeBytes { bytes in
       guard let base = bytes.baseAddress else { return }
       func expand(_ format: CompressedFormat, _ first: Int, _ count: Int) {
-        kernels.expandWeights(
-          ExpansionArguments(
-            source: base, format: format, first: first, count: count,
-            output: target + (first - range.lowerBound)))
+        var arguments = ExpansionArguments(
+          source: base, format: format, first: first, count: count,
+          output: target + (first - range.lowerBound))
+        arguments.roundsToHalf = roundsToHalf
+        kernels.expandWeights(arguments)
       }
       switch kind {
       case .half: expand(.half, range.lowerBound, range.count)

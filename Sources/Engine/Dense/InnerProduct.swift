@@ -84,7 +84,8 @@ struct DenseOperation: NodeOperation {
   /// The compressed weights if some rows must be expanded before the kernel reads them.
   private func expands(_ context: StepContext) -> CompressedWeights? {
     weights.compressed.flatMap {
-      scale != nil || !$0.isHalf && context.outputs[0].layout.shape.images > Self.mostVectors
+      scale != nil || $0.roundsToHalf
+        || !$0.isHalf && context.outputs[0].layout.shape.images > Self.mostVectors
         ? $0 : nil
     }
   }

@@ -15,3 +15,17 @@ func loadHalf(_ address: UnsafeRawPointer, count: Int) -> Vector {
   }
   return vector_from_half(value)
 }
+
+/// Rounds `count` values below 65520 in place, ties to even.
+func roundToHalf(_ values: UnsafeMutablePointer<Float>, count: Int) {
+  var index = 0
+  while index &+ lanes <= count {
+    store(vector_round_to_half(load(values + index)), values + index)
+    index &+= lanes
+  }
+  if index < count {
+    let rest = count &- index
+    let part = load(UnsafeRawPointer(values + index), count: rest)
+    store(vector_round_to_half(part), values + index, count: rest)
+  }
+}

@@ -14,6 +14,9 @@ func expand(
   switch coded.values {
   case .linear(let scale, let bias):
     expand(coded.codes, rows: rows, width: width, (scale + first, bias + first), to: target)
+  case .halves(let scale, let bias, _):
+    expand(coded.codes, rows: rows, width: width, (scale + first, bias + first), to: target)
+    roundToHalf(target, count: rows &* width)
   case .table(let table, _):
     expandBytes(ByteRows(base: coded.codes), count: rows &* width, table, to: target)
   }
@@ -41,11 +44,11 @@ private var fetchDistance: Int {
   @inline(__always) get { 1024 }
 }
 
-private typealias LinearValues = (scale: UnsafePointer<Float>, bias: UnsafePointer<Float>)
+typealias LinearValues = (scale: UnsafePointer<Float>, bias: UnsafePointer<Float>)
 
-/// Writes `scale[column] · code + bias[column]` for each row of `width` codes.
+/// Writes `scale[column] · code + bias[column]` for each row of `width` codes, one vector or two.
 @inline(__always)
-private func expand(
+func expand(
   _ codes: UnsafePointer<UInt8>, rows: Int, width: Int, _ values: LinearValues,
   to target: UnsafeMutablePointer<Float>
 ) {

@@ -17,6 +17,7 @@ extension Table {
       case 7: expandLinear(Count<7>(), a, scale, bias)
       default: expandLinear(Count<8>(), a, scale, bias)
       }
+      if a.roundsToHalf { roundToHalf(a.output, count: a.count) }
     case .table(let bits, let table):
       switch bits {
       case 1: expandTable(Count<1>(), a, table)

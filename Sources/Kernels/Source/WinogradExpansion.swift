@@ -6,7 +6,7 @@ extension Table {
   package static func expandWinogradWeights(_ a: WinogradExpansionArguments) {
     switch a.panel.values {
     case .linear: expand(a, stage: nil)
-    case .table:
+    case .halves, .table:
       let count = channelsAtOnce &* a.form.taps &* a.panel.width
       withUnsafeTemporaryAllocation(of: Float.self, capacity: count) {
         expand(a, stage: $0.baseAddress)
@@ -15,7 +15,7 @@ extension Table {
   }
 }
 
-/// - Parameter stage: buffer for the values of some channels, if they come from a table.
+/// - Parameter stage: buffer for the values of some channels, unless they are linear.
 @inline(never)
 private func expand(_ a: WinogradExpansionArguments, stage: UnsafeMutablePointer<Float>?) {
   a.form.perform(WeightExpansion(a: a, stage: stage))
@@ -44,6 +44,18 @@ private struct WeightExpansion: WinogradTask {
   let a: WinogradExpansionArguments
   let stage: UnsafeMutablePointer<Float>?
 
+  @inline(never)
+  private func fillStage(_ codes: UnsafePointer<UInt8>, count: Int) {
+    guard let stage else { return }
+    switch a.panel.values {
+    case .linear: break
+    case .halves(let scale, let bias, _):
+      expand(codes, rows: count / a.panel.width, width: a.panel.width, (scale, bias), to: stage)
+      roundToHalf(stage, count: count)
+    case .table(let table, _): expandBytes(ByteRows(base: codes), count: count, table, to: stage)
+    }
+  }
+
   @inline(__always)
   func run<V: WinogradTransform, H: WinogradTransform>(_: V.Type, _: H.Type) {
     let channelCodes = V.taps &* H.taps &* a.panel.width
@@ -60,14 +72,13 @@ private struct WeightExpansion: WinogradTask {
         }
         channel &+= 1
       }
-    case .table(let table, let scale):
+    case .halves(_, _, let scale), .table(_, let scale):
       guard let stage else { return }
       var first = 0
       while first < a.panel.inputChannels {
         let end = min(first &+ channelsAtOnce, a.panel.inputChannels)
-        expandBytes(
-          ByteRows(base: a.panel.codes + first &* channelCodes),
-          count: (end &- first) &* channelCodes, table, to: stage)
+        fillStage(
+          a.panel.codes + first &* channelCodes, count: (end &- first) &* channelCodes)
         var channel = first
         while channel < end {
           fetchCodes(

@@ -147,29 +147,39 @@ extension OperationCall {
     else { return nil }
     // Added to signed integers, so that a layer's codes are not negative.
     let shift = data.type == .int8 || data.type == .int4 ? 1 << (bits - 1) : 0
-    func codes(_ kind: Quantization.Kind) -> Weights {
-      layerCodes(bytes, bits, count: data.count, adding: shift, kind)
+    func codes(_ kind: Quantization.Kind, roundsToHalf: Bool = false) -> Weights {
+      var weights = layerCodes(bytes, bits, count: data.count, adding: shift, kind)
+      weights.quantization?.roundsToHalf = roundsToHalf
+      return weights
     }
     let (scales, offsets) = (try scale.floats(), try offset?.floats() ?? [0])
-    if scale.type == .float32 {
-      // A layer's value is scale · code + bias, rounded once: the bias must be exact.
-      let biases = (0..<max(scales.count, offsets.count)).map { row in
-        -Double(scales[scales.count == 1 ? 0 : row])
-          * (Double(offsets[offsets.count == 1 ? 0 : row]) + Double(shift))
+    let isHalf = scale.type == .float16
+    if scale.type == .float32 || isHalf && max(scales.count, offsets.count) > 1 {
+      // A layer's value is scale · code + bias, rounded once or, to half precision, once more. So is
+      // the operation's if code − offset, below 2⁹, has no bits below 2⁻¹⁵; and the bias must be exact.
+      var (biases, isExact) = ([Float](), offsets.allSatisfy(Self.isExact))
+      for row in 0..<max(scales.count, offsets.count) {
+        let scale = Double(scales[scales.count == 1 ? 0 : row])
+        let bias = -scale * (Double(offsets[offsets.count == 1 ? 0 : row]) + Double(shift))
+        biases.append(Float(bias))
+        isExact = isExact && Float(bias).isFinite && Double(Float(bias)) == bias
+        let overflows = Half.overflows(bias) || Half.overflows(bias + scale * Double(1 << bits))
+        if isHalf && overflows { isExact = false }
       }
-      if offsets.allSatisfy({ $0 == $0.rounded() }),
-        biases.allSatisfy({ Float($0).isFinite && Double(Float($0)) == $0 })
-      {
-        return codes(.linear(scale: scales, bias: biases.map { Float($0) }))
-      }
+      if isExact { return codes(.linear(scale: scales, bias: biases), roundsToHalf: isHalf) }
     }
     guard scales.count == 1, offsets.count == 1 else { return nil }
     return codes(
       .lookupTable(
         (0..<1 << bits).map { code in
           let value = (Float(code - shift) - offsets[0]) * scales[0]
-          return scale.type == .float16 ? Half.rounded(value) : value
+          return isHalf ? Half.rounded(value) : value
         }))
+  }
+
+  /// Whether the difference from any code is exact in single precision.
+  private static func isExact(_ offset: Float) -> Bool {
+    abs(offset) <= 256 && (offset * 0x1p15).rounded() == offset * 0x1p15
   }
 
   /// Integers plus a number that makes them positive, as codes of a layer.
