@@ -171,7 +171,10 @@ package protocol KernelTable: Sendable {
   static func softmaxRows(_ a: SoftmaxRows)
 
   /// Input and output may be the same. Lanes beyond the channels become zeros.
-  static func blockedSoftmax(_ a: BlockedSoftmax)
+  static func blockedSoftmax(_ a: BlockedPixels)
+
+  /// Input and output may be the same. Lanes beyond the channels become zeros.
+  static func blockedNormalization(_ a: BlockedNormalization)
 
   // MARK: Layout
 

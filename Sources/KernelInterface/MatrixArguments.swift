@@ -84,8 +84,8 @@ package struct SoftmaxRows: @unchecked Sendable {
   }
 }
 
-/// The softmax over the channels of adjacent blocked pixels.
-package struct BlockedSoftmax: @unchecked Sendable {
+/// Adjacent blocked pixels, each of whose channels are computed together.
+package struct BlockedPixels: @unchecked Sendable {
   package var input: InputView
   package var output: OutputView
   package var pixels: Int
@@ -93,5 +93,21 @@ package struct BlockedSoftmax: @unchecked Sendable {
 
   package init(input: InputView, output: OutputView, pixels: Int, channels: Int) {
     (self.input, self.output, self.pixels, self.channels) = (input, output, pixels, channels)
+  }
+}
+
+/// `scale[c] · (x[c] − μ) / √(σ² + ε) + bias[c]` for the channels of each pixel, with their mean μ and
+/// variance σ².
+package struct BlockedNormalization: @unchecked Sendable {
+  package var pixels: BlockedPixels
+  package var epsilon: Float
+  /// One value per channel, followed by zeros for the other lanes of the last block.
+  package var scale, bias: UnsafePointer<Float>
+
+  package init(
+    _ pixels: BlockedPixels, epsilon: Float, scale: UnsafePointer<Float>,
+    bias: UnsafePointer<Float>
+  ) {
+    (self.pixels, self.epsilon, self.scale, self.bias) = (pixels, epsilon, scale, bias)
   }
 }

@@ -103,6 +103,27 @@ import Testing
     return layer
   }
 
+  /// Channels that are moved to the end to be normalized, and back or elsewhere.
+  @Test(
+    arguments: [[2, 35, 6, 7], [1, 64, 5, 3]],
+    [
+      ([0, 3, 1, 2], ["layer normalization"]),
+      ([0, 3, 2, 1], ["transpose", "layer normalization", "transpose"]),
+    ])
+  func normalizedChannels(_ shape: [Int], _ back: ([Int], [String])) throws {
+    var normalization = LayerNormalization()
+    normalization.normalizedShape = [shape[1]]
+    normalization.eps = 1e-3
+    var random = SplitMix64(seed: 3)
+    normalization.gamma = random.weights(shape[1])
+    normalization.beta = random.weights(shape[1])
+    let layers = [
+      Net.layer("t", transpose([0, 2, 3, 1]), "in0", "a"),
+      Net.layer("n", normalization, "a", "b"), Net.layer("u", transpose(back.0), "b", "out"),
+    ]
+    try expect([shape], layers, becomes: back.1)
+  }
+
   private func heads(_ input: String, _ output: String, _ shape: [Int]) -> [NeuralNetworkLayer] {
     [
       Net.layer("view \(input)", reshape(shape), input, "\(input) view"),

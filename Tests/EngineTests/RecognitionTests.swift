@@ -22,9 +22,9 @@ import Testing
         (layer.type, layer.alpha, layer.epsilon, layer.scale) = (type, a, a, 1)
         return layer
       }
-      func mean() -> Reduce {
+      func mean(_ axis: Reduce.Axis) -> Reduce {
         var layer = Reduce()
-        (layer.mode, layer.axis) = (.avg, .w)
+        (layer.mode, layer.axis) = (.avg, axis)
         return layer
       }
       let parameters: any LayerParameters =
@@ -38,7 +38,8 @@ import Testing
         case "exp": unary(.exp)
         case "power": unary(.power)
         case "rsqrt": unary(.rsqrt)
-        case "mean": mean()
+        case "mean": mean(.w)
+        case "channelMean": mean(.c)
         case "add": Add()
         default: Multiply()
         }
@@ -135,6 +136,15 @@ import Testing
     try expect(
       Self.normalization.replacing("out =", with: "n =") + "\nout = linear 3 -2 n",
       becomes: ["layer normalization"])
+    let channels = Self.normalization.replacing("mean = mean", with: "mean = channelMean")
+      .replacing("variance = mean", with: "variance = channelMean")
+    try expect(channels, becomes: ["layer normalization"])
+    try expect(
+      channels.replacing("out =", with: "n =") + "\nout = linear 3 -2 n",
+      becomes: ["layer normalization"])
+    try expect(
+      Self.normalization.replacing("mean = mean", with: "mean = channelMean"),
+      becomes: ["reduce avg", "linear", "add", "multiply", "reduce avg", "rsqrt", "multiply"])
   }
 
   /// The mean of another value, and centered values that something else reads.

@@ -81,7 +81,8 @@ import Testing
     ("packWinogradWeights", packWinogradWeights), ("dense", dense),
     ("unary", unary), ("combine", combine), ("pool", pool),
     ("reduce", reduce), ("reduceBlock", reduceBlock), ("softmax", softmax),
-    ("blockedSoftmax", blockedSoftmax), ("block", block), ("unblock", unblock),
+    ("blockedSoftmax", blockedSoftmax), ("blockedNormalization", blockedNormalization),
+    ("block", block), ("unblock", unblock),
   ]
 }
 
@@ -427,10 +428,27 @@ extension GuardPageTests {
     let input = buffers.input(blocks * pixels * block)
     let output = buffers.output(blocks * pixels * block)
     kernels.blockedSoftmax(
-      BlockedSoftmax(
+      BlockedPixels(
         input: InputView(input.constant, Strides(block: pixels * block)),
         output: OutputView(output.pointer, Strides(block: pixels * block)), pixels: pixels,
         channels: length))
+    return [output]
+  }
+
+  private static func blockedNormalization(
+    _ kernels: any KernelTable.Type, _ buffers: Buffers, _ length: Int
+  ) -> [GuardedBuffer] {
+    let block = kernels.channelBlock
+    let pixels = 1 + length % 4
+    let lanes = (length + block - 1) / block * block
+    let (input, scale) = (buffers.input(lanes * pixels), buffers.input(lanes))
+    let output = buffers.output(lanes * pixels)
+    let views = BlockedPixels(
+      input: InputView(input.constant, Strides(block: pixels * block)),
+      output: OutputView(output.pointer, Strides(block: pixels * block)), pixels: pixels,
+      channels: length)
+    kernels.blockedNormalization(
+      BlockedNormalization(views, epsilon: 0.1, scale: scale.constant, bias: scale.constant))
     return [output]
   }
 }

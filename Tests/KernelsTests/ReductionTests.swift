@@ -148,7 +148,7 @@ private func plain(_ function: Reduction, _ values: [Float]) -> Double {
       let x = generator.values(channels * pixels, in: -120 ... -100)
       let buffer = GuardedBuffer(planes.blocked(x, padding: 7), at: .end)
       set.kernels.blockedSoftmax(
-        BlockedSoftmax(
+        BlockedPixels(
           input: InputView(buffer.constant, Strides(block: planes.blockStride)),
           output: OutputView(buffer.pointer, Strides(block: planes.blockStride)), pixels: pixels,
           channels: channels))
@@ -158,6 +158,42 @@ private func plain(_ function: Reduction, _ values: [Float]) -> Double {
         for channel in 0..<channels {
           let found = Double(y[channel * pixels + pixel])
           #expect(abs(found - exact[channel]) <= 1e-6 * exact[channel], "\(set) \(channels)")
+        }
+        for channel in channels..<planes.blocks * block {
+          #expect(buffer.values[planes.index(channel, 0, pixel)] == 0)
+        }
+      }
+    }
+  }
+
+  @Test(arguments: availableSets) func normalizationOfChannels(_ set: InstructionSet) {
+    let block = set.kernels.channelBlock
+    var generator = SplitMix64(seed: 6)
+    for channels in Array(1...40) + [101, 768] {
+      let pixels = 3
+      let planes = BlockedPlanes(channels: channels, rows: 1, width: pixels, halo: 0, block: block)
+      let x = generator.values(channels * pixels, in: -3...5)
+      let (gamma, beta) = (generator.values(channels), generator.values(channels))
+      let padding = [Float](repeating: 0, count: planes.blocks * block - channels)
+      let buffer = GuardedBuffer(planes.blocked(x, padding: .nan), at: .end)
+      let scale = GuardedBuffer(gamma + padding, at: .end)
+      let bias = GuardedBuffer(beta + padding, at: .end)
+      let views = BlockedPixels(
+        input: InputView(buffer.constant, Strides(block: planes.blockStride)),
+        output: OutputView(buffer.pointer, Strides(block: planes.blockStride)), pixels: pixels,
+        channels: channels)
+      set.kernels.blockedNormalization(
+        BlockedNormalization(views, epsilon: 0.25, scale: scale.constant, bias: bias.constant))
+      let y = planes.planar(buffer.values)
+      for pixel in 0..<pixels {
+        let own = (0..<channels).map { Double(x[$0 * pixels + pixel]) }
+        let mean = own.reduce(0, +) / Double(channels)
+        let variance = own.reduce(0) { $0 + ($1 - mean) * ($1 - mean) } / Double(channels)
+        for channel in 0..<channels {
+          let normal = (own[channel] - mean) / (variance + 0.25).squareRoot()
+          let exact = Double(gamma[channel]) * normal + Double(beta[channel])
+          let found = Double(y[channel * pixels + pixel])
+          #expect(abs(found - exact) <= 2e-6, "\(set) \(channels)")
         }
         for channel in channels..<planes.blocks * block {
           #expect(buffer.values[planes.index(channel, 0, pixel)] == 0)

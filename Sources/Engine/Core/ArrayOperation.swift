@@ -6,8 +6,14 @@ struct ArrayOperation: NodeOperation {
   var units: Int
   var sumsProducts = false
   var canRunInPlace = false
-  /// The number of adjacent elements whose mean a unit computes, if that is all it does.
-  var averagedLength: Int?
+  /// The elements whose mean a unit computes, if that is all it does: adjacent ones, or the channels
+  /// of a pixel.
+  var averaged: Averaged?
+
+  enum Averaged: Equatable {
+    case adjacent(Int)
+    case channels
+  }
   /// Computes one unit. No two units write to the same position.
   var body: @Sendable (ArrayBuffers, Int) -> Void
 

@@ -25,7 +25,8 @@ extension Reduce: EngineLayer {
     let (mode, epsilon) = (mode, Double(effectiveEpsilon))
     let operation = ArrayOperation(
       kind: "reduce \(mode)", units: output.count,
-      averagedLength: mode == .avg && step == 1 ? length : nil
+      averaged: mode != .avg
+        ? nil : step == 1 ? .adjacent(length) : axis == .c ? .channels : nil
     ) { buffers, index in
       let start = buffers.input + index / step * step * length + index % step
       if step == 1 {

@@ -12,16 +12,23 @@ struct SoftmaxOperation: NodeOperation {
   }
 
   func makeStep(_ context: StepContext) throws -> StepBody {
-    let (from, to) = (context.inputs[0].layout, context.outputs[0].layout)
-    let (input, output) = (context.inputs[0], context.outputs[0])
-    let (shape, kernels) = (to.shape, context.kernels)
+    context.forEachRow(context.kernels.blockedSoftmax)
+  }
+}
+
+extension StepContext {
+  /// A step that passes each row of blocked pixels to `body`.
+  func forEachRow(_ body: @escaping @Sendable (BlockedPixels) -> Void) -> StepBody {
+    let (input, output) = (inputs[0], outputs[0])
+    let (from, to) = (input.layout, output.layout)
+    let shape = to.shape
     return { run in
       let source = run.pointer(input)
       let target = run.pointer(output)
       run.parallel(shape.images * shape.height, writing: output) { unit in
         let (image, row) = unit.quotientAndRemainder(dividingBy: shape.height)
-        kernels.blockedSoftmax(
-          BlockedSoftmax(
+        body(
+          BlockedPixels(
             input: InputView(
               source + from.origin + image * from.imageStride + row * from.rowStride, from.strides),
             output: OutputView(

@@ -109,7 +109,7 @@ extension SoftmaxRows {
 
 extension Table {
   @inline(never)
-  package static func blockedSoftmax(_ a: BlockedSoftmax) {
+  package static func blockedSoftmax(_ a: BlockedPixels) {
     let (blockStride, outputBlockStride) = (a.input.strides.block, a.output.strides.block)
     let channels = a.channels
     var pixel = 0
@@ -151,14 +151,15 @@ extension Table {
   }
 }
 
+/// The place of a channel in a blocked pixel.
 @inline(__always)
-private func offset(_ channel: Int, _ blockStride: Int) -> Int {
+func offset(_ channel: Int, _ blockStride: Int) -> Int {
   channel / channelBlock &* blockStride &+ channel % channelBlock
 }
 
 /// `x` with `value` in the lanes from `count` on.
 @inline(__always)
-private func fill(_ x: Vector, from count: Int, with value: Float) -> Vector {
+func fill(_ x: Vector, from count: Int, with value: Float) -> Vector {
   if count >= lanes { return x }
   var numbers = IntegerVector.zero
   for l in 0..<lanes { numbers[l] = Int32(l) }
