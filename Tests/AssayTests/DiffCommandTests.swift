@@ -114,7 +114,7 @@ import Testing
       #expect(converted.code == 0, "\(converted.errors)")
       let doubled = Tensor(shape: [1, 3, 3, 3], Self.cube.elements.map { 2 * $0 })
       // Planes of nine values, either consecutive or interleaved.
-      let means = (0..<3).map { isChannelsLast ? 26 + 2 * Float($0) : 10 + 18 * Float($0) }
+      let means: [Float] = isChannelsLast ? [26, 28, 30] : [10, 28, 46]
       for (file, array) in [
         ("x.npy", NamedArray(Self.cube)), ("blob.npz", NamedArray(doubled, name: blob)),
         ("out.npy", NamedArray(Tensor(shape: [1, 3], means))),

@@ -9,7 +9,8 @@ import Testing
     let result = try Command.run("inspect", model, "--json")
     try #require(result.code == 0, "\(result.errors)")
     let json = try JSONValue(parsing: result.output)
-    return ["inputs", "outputs"].flatMap { json[$0]?.array ?? [] }.filter {
+    let features: [JSONValue] = ["inputs", "outputs"].flatMap { json[$0]?.array ?? [] }
+    return features.filter {
       $0["optional"]?.bool != true && $0["name"]?.string?.hasSuffix("_out") != true
         && $0["name"]?.string?.hasSuffix("_rev") != true
     }.compactMap { $0["type"]?.string }

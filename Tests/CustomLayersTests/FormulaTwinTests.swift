@@ -197,8 +197,9 @@ import Testing
     let results = try LayerRun.run(try LayerRun.make("dneprDroid_lstsq"), [a, b])
     #expect(results.map(\.shape) == [[3], [1], [1], [7]])
     let x = results[0].values.map(Double.init)
-    let rest = (0..<7).map { row in
-      Double(b.values[row]) - (0..<3).reduce(0) { $0 + x[$1] * Double(a.values[$1 * 7 + row]) }
+    let rest = (0..<7).map { row -> Double in
+      let product = (0..<3).reduce(0.0) { $0 + x[$1] * Double(a.values[$1 * 7 + row]) }
+      return Double(b.values[row]) - product
     }
     for column in 0..<3 {
       let product = (0..<7).reduce(0) { $0 + rest[$1] * Double(a.values[column * 7 + $1]) }

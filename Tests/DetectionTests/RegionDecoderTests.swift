@@ -20,14 +20,12 @@ import Testing
   {
     let rows = try #require(try arrays(name + ".boxes.npz")["boxes"])
     let values = rows.elements.map(Double.init)
-    return stride(from: 0, to: values.count, by: 6).map { at in
-      DetectedObject(
-        box: Box(
-          left: values[at + 2] * scale / Double(width),
-          top: values[at + 3] * scale / Double(height),
-          right: (values[at + 4] + 1) * scale / Double(width),
-          bottom: (values[at + 5] + 1) * scale / Double(height)), classIndex: Int(values[at]),
-        score: values[at + 1])
+    let (x, y) = (scale / Double(width), scale / Double(height))
+    return stride(from: 0, to: values.count, by: 6).map { at -> DetectedObject in
+      let (right, bottom) = (values[at + 4] + 1, values[at + 5] + 1)
+      let box = Box(
+        left: values[at + 2] * x, top: values[at + 3] * y, right: right * x, bottom: bottom * y)
+      return DetectedObject(box: box, classIndex: Int(values[at]), score: values[at + 1])
     }
   }
 

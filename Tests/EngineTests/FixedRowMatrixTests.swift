@@ -182,8 +182,8 @@ import Testing
 
     let exact = (0..<2).reduce(input.map(Double.init)) { values, layer in
       (0..<sizes[layer + 1]).map { row in
-        values.indices.reduce(0) {
-          $0 + Double(matrices[layer][row * values.count + $1]) * values[$1]
+        values.indices.reduce(0.0) { sum, column in
+          sum + Double(matrices[layer][row * values.count + column]) * values[column]
         }
       }
     }

@@ -67,7 +67,8 @@ import Testing
         try check(layer, [image, numbers.reshaped([5, 1, 4, 1, 1])], [expected], label)
         // The same boxes, each from one image.
         let named = (0..<5).flatMap { box -> [Double] in
-          [Double(box % 3)] + Array(numbers.elements[4 * box..<4 * box + 4])
+          let corners: ArraySlice<Double> = numbers.elements[4 * box..<4 * box + 4]
+          return [Double(box % 3)] + corners
         }
         let length = expected.elements.count / 15
         let chosen = (0..<5).flatMap { box -> ArraySlice<Double> in

@@ -103,7 +103,9 @@ private struct Windows {
 
   /// deconv_layer.cpp, col2im: every element adds its scaled kernel to the output.
   func deconvolution() throws -> DoubleArray {
-    let out = (0..<3).map { stride[$0] * (size[$0] - 1) + extent[$0] - 2 * pad[$0] }
+    let out = (0..<3).map { axis -> Int in
+      stride[axis] * (size[axis] - 1) + extent[axis] - 2 * pad[axis]
+    }
     try layer.require(out.allSatisfy { $0 > 0 }, "its top would have the size \(out)")
     let weights = try layer.rawWeight(
       0,

@@ -16,8 +16,9 @@ extension MatrixBandOperationLayer {
     // The operation always keeps the main diagonal.
     let (rows, columns) = (x.shape[x.rank - 2], x.shape[x.rank - 1])
     let kept = (0..<rows).flatMap { row in
-      (0..<columns).map { column in
-        column - row >= lowest ?? (column - row) && column - row <= highest ?? (column - row)
+      (0..<columns).map { column -> Bool in
+        let diagonal = column - row
+        return diagonal >= lowest ?? diagonal && diagonal <= highest ?? diagonal
       }
     }
     let mask = Variable(

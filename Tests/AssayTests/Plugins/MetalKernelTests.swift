@@ -244,8 +244,8 @@ import Testing
     /// Code that runs a recorded command and prints the output.
     private static func call(_ recorded: String, _ inputs: [Tensor], _ output: [Int]) -> String {
       func sizes(_ shape: [Int]) -> String {
-        ([shape.dropLast(3).reduce(1, *)] + shape.suffix(3)).map(String.init)
-          .joined(separator: ", ")
+        let items: Int = shape.dropLast(3).reduce(1, *)
+        return ([items] + shape.suffix(3)).map { "\($0)" }.joined(separator: ", ")
       }
       var text = "{\n"
       for (index, input) in inputs.enumerated() {
