@@ -49,8 +49,9 @@ package struct COCOEvaluation: Sendable {
   }
 
   /// The overlap thresholds of a right detection.
-  package static let overlaps = (0..<10).map { $0 == 9 ? 0.95 : 0.5 + Double($0) * (0.45 / 9) }
-  private static let recalls = (0...100).map { $0 == 100 ? 1 : Double($0) * 0.01 }
+  package static let overlaps = [Double](
+    (0..<9).map { step -> Double in 0.5 + Double(step) * (0.45 / 9) } + [0.95])
+  private static let recalls: [Double] = (0..<100).map { Double($0) * 0.01 } + [1]
   /// The maximum numbers of detections per image and class, best ones first.
   package static let counts = [1, 10, 100]
 

@@ -143,10 +143,10 @@ private struct NodeBox {
       [(isLayer ? node.name : node.type).clipped(to: 30)].filter { !$0.isEmpty }
       + shown.map { $0.clipped(to: 32) } + (rest > 0 ? ["and \(rest) more"] : [])
     result = isLayer ? node.shape.clipped(to: 32) : ""
-    let text = max(
-      7.6 * Double(title.count) + 2.2 * Double(title.count(where: \.isUppercase)),
-      7.2 * Double(lines.first?.count ?? 0),
-      6.6 * Double(lines.dropFirst().map(\.count).max() ?? 0))
+    let capitals = title.count(where: \.isUppercase)
+    let longest = lines.dropFirst().map(\.count).max() ?? 0
+    let titleWidth = 7.6 * Double(title.count) + 2.2 * Double(capitals)
+    let text = max(titleWidth, 7.2 * Double(lines.first?.count ?? 0), 6.6 * Double(longest))
     width = max(90, 20 + text.rounded())
   }
 }
@@ -154,6 +154,7 @@ private struct NodeBox {
 extension String {
   /// The text, with its middle removed if it is too long.
   fileprivate func clipped(to length: Int) -> String {
-    count <= length ? self : prefix(length / 3) + "…" + suffix(length - length / 3 - 1)
+    count <= length
+      ? self : "\(prefix(length / 3))…\(suffix(length - length / 3 - 1))"
   }
 }

@@ -93,8 +93,9 @@ enum FunctionRecognition: Pass {
   }
 
   private static func isClose(_ values: [Float], _ expected: [Float]) -> Bool {
-    zip(points, zip(values, expected)).allSatisfy { x, pair in
-      abs(pair.0 - pair.1) <= 2e-6 * max(abs(pair.1), min(1, abs(x)))
+    zip(points, zip(values, expected)).allSatisfy { x, pair -> Bool in
+      let size: Float = max(abs(pair.1), min(1, abs(x)))
+      return abs(pair.0 - pair.1) <= 2e-6 * size
     }
   }
 }
