@@ -130,16 +130,26 @@ package struct InputList: Sequence, IteratorProtocol {
       .map { path.utf8.distance(from: path.utf8.startIndex, to: $0) + 1 } ?? 0
   }
 
+  /// A word `NAME=FILE` split at each equals sign, since names and paths may contain some; the
+  /// longest name comes first. `Folder.marked` takes a name that starts with a dash for a path.
+  private static func splits(of word: String) -> [(name: String, path: String)] {
+    let text = word.dropFirst(word.hasPrefix("./-") ? 2 : 0)
+    return text.indices.reversed().filter { text[$0] == "=" }.map {
+      (String(text[..<$0]), String(text[text.index(after: $0)...]))
+    }
+  }
+
   /// The single prediction that all words form together; nil if they are separate predictions.
   private static func together(_ words: [String], for model: Model) throws -> InputSource? {
     let inputs = model.description?.input ?? []
     let names = inputs.map(\.name)
     func named(_ word: String) -> (feature: String?, path: String) {
-      guard let separator = word.firstIndex(of: "=") else { return (nil, word) }
-      let name = String(word[..<separator])
-      let meant = FeatureNames.input.meant(by: name, among: names)
-      guard meant != nil || !Folder.exists(word) else { return (nil, word) }
-      return (meant ?? name, String(word[word.index(after: separator)...]))
+      let splits = splits(of: word)
+      for (name, path) in splits {
+        if let meant = FeatureNames.input.meant(by: name, among: names) { return (meant, path) }
+      }
+      guard let (name, path) = splits.last, !Folder.exists(word) else { return (nil, word) }
+      return (name, path)
     }
     let pairs = words.map(named)
     if let unknown = pairs.first(where: { $0.feature.map { !names.contains($0) } ?? false }) {
@@ -209,10 +219,8 @@ extension InputList {
     for word in words {
       if hasImage(word) {
         inputs.insert(nil)
-      } else if let separator = word.firstIndex(of: "="),
-        hasImage(String(word[word.index(after: separator)...]))
-      {
-        inputs.insert(String(word[..<separator]))
+      } else {
+        inputs.formUnion(splits(of: word).filter { hasImage($0.path) }.map { $0.name })
       }
     }
     return inputs

@@ -59,7 +59,8 @@ enum Main {
   ) throws -> any ParsableCommand {
     func parse() throws -> any ParsableCommand {
       let words = arguments.prefix(1) + files.flatMap(\.words) + arguments.dropFirst()
-      return try parsed(InspectCommand.completed(Folder.marked(Array(words))))
+      return try parsed(
+        InspectCommand.completed(Folder.marked(joiningNegativeNumbers(Array(words)))))
     }
     let result = Result { try parse() }
     let model: String? =
@@ -88,6 +89,23 @@ enum Main {
       return command
     }
     return try AssayCommand.parseAsRoot(arguments)
+  }
+
+  /// The arguments with a negative number after an option as `--NAME=-1`, since the parser takes
+  /// `-1` for an option and reports a missing value instead of a wrong one.
+  private static func joiningNegativeNumbers(_ arguments: [String]) -> [String] {
+    let end = arguments.firstIndex(of: "--") ?? arguments.count
+    var words: [String] = []
+    for word in arguments[..<end] {
+      if let last = words.last, last == "-t" || last.hasPrefix("--"), !last.contains("="),
+        word.hasPrefix("-"), Double(word) != nil
+      {
+        words[words.count - 1] = "\(last)=\(word)"
+      } else {
+        words.append(word)
+      }
+    }
+    return words + arguments[end...]
   }
 
   /// The message about a misspelled option; the parser reports it only if no argument is missing.

@@ -21,24 +21,29 @@ struct InputFailures {
   }
 
   /// Reports that the prediction of `source` failed.
-  mutating func report(_ error: any Error, for source: InputSource) {
-    guard var error = error as? ModelError else { return }
+  ///
+  /// - Returns: the error's text beside the input's name, which it does not repeat.
+  mutating func report(_ error: any Error, for source: InputSource) -> String {
+    guard var error = error as? ModelError else { return "" }
     count += 1
+    var unnamed = error
+    if unnamed.file == source.name { unnamed.file = nil }
+    let text = unnamed.description
     if json {
-      if error.file == source.name { error.file = nil }
-      Console.print(JSONText.versioned(["input": source.name, "error": error.description]).text)
-      return
+      Console.print(JSONText.versioned(["input": source.name, "error": text]).text)
+      return text
     }
     // Errors of single files differ; an error that repeats is reported once, and counted.
     if error.code == .mismatch {
       let kind = error.message.filter { !$0.isNumber }
       kinds[kind, default: (0, error)].count += 1
-      if kinds[kind]?.count != 1 { return }
+      if kinds[kind]?.count != 1 { return text }
     }
     error = error.inFile(source.name)
     // The hint is the same for most inputs.
     if let hint = error.hint, !hints.insert(hint).inserted { error.hint = nil }
     Console.report(error)
+    return text
   }
 
   /// Reports how many of `total` failed, and exits with code 2 if any did.

@@ -53,8 +53,7 @@ struct InputLoop {
         result = try body(item, try item.values.get(), count - 1)
       } catch  where !list.isSingle && InputFailures.isOfOneInput(error, item) {
         progress.finish()
-        failures.report(error, for: item.source)
-        failed.append((item.source.name, (error as? ModelError)?.description ?? ""))
+        failed.append((item.source.name, failures.report(error, for: item.source)))
       }
       if let show, let result {
         progress.finish()

@@ -83,6 +83,7 @@ package struct ImageScaler {
       scaler.blueBias = Float((bias[2] - mean[2]) / common)
       scaler.grayBias = Float(gray)
     }
+    try scaler.requireFinite(name)
   }
 
   /// Three values, or one for all channels; gray images accept only one value.
@@ -135,5 +136,15 @@ extension ImagePreprocessing {
     try require(
       images.contains { $0.colorSpace.channelCount == count }, .mismatch,
       "\(setting: "color") has \(counted(count, "channel")), but no image of the model has")
+  }
+}
+
+extension NeuralNetworkImageScaler {
+  /// - Throws: `.mismatch` if a number is NaN or too large for single precision.
+  package func requireFinite(_ name: String) throws {
+    try require(
+      [channelScale, redBias, greenBias, blueBias, grayBias].allSatisfy(\.isFinite), .mismatch,
+      "\(setting: "imageScale") and \(setting: "imageMean") of '\(name)' must be numbers in the range of single precision"
+    )
   }
 }

@@ -123,7 +123,8 @@ extension ModelError: CustomStringConvertible {
     let layerText = layer.map {
       "layer '\($0.escapingControls())'" + (layerClass.map { " (\($0.escapingControls()))" } ?? "")
     }
-    let subject = [file?.escapingControls(), layerText, field?.escapingControls()]
+    let fileText = file.map { $0.isEmpty ? "''" : $0.escapingControls() }
+    let subject = [fileText, layerText, field?.escapingControls()]
       .compactMap { $0 }.joined(separator: ": ")
     return subject.isEmpty ? message : subject + (message.hasPrefix("is ") ? " " : ": ") + message
   }

@@ -1,3 +1,4 @@
+import Assay
 import ByteFormats
 import TensorCore
 import TestSupport
@@ -50,6 +51,40 @@ import Testing
         #expect(result.code == 64 && result.errors.contains("several inputs"), "\(result.errors)")
         #expect(!fileExists(path))
       }
+    }
+  }
+
+  /// A negative number is a wrong value, not a missing one.
+  @Test(arguments: [
+    ("--seed", "a whole number, at least 0"), ("--threads", "--threads must be 1 to 1024"),
+    ("-t", "--top must be at least 1"), ("--timeout", "a number of seconds greater than 0"),
+  ]) func negativeNumbers(_ option: String, _ message: String) throws {
+    let run = try Command.run("run", "m.mlmodel", "x.npy", option, "-1")
+    #expect(run.code == 64 && run.errors.contains(message), "\(run.errors)")
+    #expect(!run.errors.contains("Missing"), "\(run.errors)")
+  }
+
+  @Test func anEmptyFileNameIsShown() throws {
+    let run = try Command.run("inspect", "")
+    #expect(run.code == 66 && run.errors == "error: '': no such file\n", "\(run.errors)")
+  }
+
+  /// From the command and from Swift; "nan" is not a file's name.
+  @Test func meansAreFinite() throws {
+    let network = Fixtures("demo").path("swish.h5")
+    for mean in ["nan", "image=1,inf,2"] {
+      let result = try Command.run(
+        "convert", network, "--image-input", "image", "--image-mean", mean, "--dry-run")
+      #expect(result.code == 64 && result.errors.contains("is invalid for '--image-mean"))
+    }
+    var options = ConversionOptions()
+    options.imageInputs = ["image"]
+    for mean in [Double.nan, .infinity, 1e39] {
+      options.preprocessing.mean.all = [mean]
+      let error = try #require(throws: ModelError.self) {
+        try ModelSource(contentsOf: network).convert(options)
+      }
+      #expect(error.message.contains("imageMean of 'image'"), "\(error)")
     }
   }
 

@@ -72,6 +72,25 @@ import Testing
     }
   }
 
+  /// In NAME=FILE, the name is the longest that the model has.
+  @Test func namesMayContainEqualsSignsAndStartWithADash() throws {
+    let text = Self.network.replacing("\"b\"", with: "\"b=1\"").replacing("\"a\"", with: "\"-a\"")
+    try withNetwork(text) { folder, model in
+      for (name, values) in [("p", [5, 7]), ("1=q", [2, 3] as [Float])] {
+        try ArraySet([NamedArray(Tensor(shape: [1, 2], values))]).write(to: "\(folder)/\(name).npy")
+      }
+      for a in [["-a=\(folder)/1=q.npy"], ["--", "-a=\(folder)/1=q.npy"]] {
+        let run = try Command.run(
+          ["run", model, "--feature", "difference", "--json", "b=1=\(folder)/p.npy"] + a)
+        #expect(run.code == 0, "\(run.errors)")
+        let outputs = try JSONValue(parsing: run.output)["outputs"]
+        #expect(outputs?["difference"]?.text == "[3, 4]", "\(run.output)")
+      }
+      let unknown = try Command.run("run", model, "b=\(folder)/p.npy", "-a=\(folder)/1=q.npy")
+      #expect(unknown.code == 2 && unknown.errors.contains("no input 'b'"), "\(unknown.errors)")
+    }
+  }
+
   /// The error shows the names that would be replaced.
   @Test func tooManyNamesShowTheSources() throws {
     for (option, own) in [("--input-name", "image"), ("--output-name", "dense")] {

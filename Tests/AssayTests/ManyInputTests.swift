@@ -55,6 +55,18 @@ import Testing
     }
   }
 
+  /// Each failed input is named once.
+  @Test func failuresOfAnEvaluation() throws {
+    try withClassifier(isBrokenAt: "green/0.png") { net in
+      let eval = try Command.run("eval", net.model, net.images, "--expected", "folders", "--json")
+      #expect(eval.code == 2, "\(eval.errors)")
+      let failed = try #require(try json(eval.output)["failed"]?.array?.first)
+      #expect(failed["input"]?.string == net.images + "/green/0.png")
+      #expect(failed["error"]?.string?.hasPrefix("is ") == true, "\(failed)")
+      #expect(eval.errors.contains("error: \(net.images)/green/0.png is "), "\(eval.errors)")
+    }
+  }
+
   @Test func oneFileHoldsABatch() throws {
     try withClassifier { net in
       let rows = ColorClassifier.colors.flatMap { ColorClassifier.scores($0.color) }

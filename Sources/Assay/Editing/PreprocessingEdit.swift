@@ -106,6 +106,7 @@ struct PreprocessingEdit {
       try require(
         scaler.channelScale != 0, .mismatch,
         "\(setting: "imageScale") of '\(name)' must be a number other than 0")
+      try scaler.requireFinite(name)
       network.preprocessing[index].preprocessor = .scaler(scaler)
       return true
     }

@@ -1,9 +1,14 @@
 /// Options of the engine.
 struct EngineArguments: ParsableArguments {
-  @Option(help: .advanced("Number of threads; default: one per core. Results do not depend on it."))
+  @Option(
+    help: .advanced(
+      "Number of threads, 1 to 1024; default: one per core. Results do not depend on it."))
   var threads: Int?
 
-  @Option(help: .advanced("Seed of random inputs, random weights and layers of random numbers."))
+  @Option(
+    help: .advanced(
+      "Seed of random inputs, random weights and layers of random numbers; a whole number, at least 0."
+    ))
   var seed: UInt64 = 0
 
   @OptionGroup var program: FunctionArguments

@@ -93,8 +93,11 @@ struct NamedMean: ExpressibleByArgument {
   init?(argument: String) {
     let pair = KeyValue(argument: argument)
     let text = pair?.value ?? argument
-    if text.isEmpty { return nil }
+    let numbers = NumberList(argument: text)
+    // Numbers that are not finite are not the name of a file.
+    let isFile = !text.split(separator: ",").allSatisfy { Double($0) != nil }
+    guard numbers != nil || isFile else { return nil }
     name = pair?.key
-    value = NumberList(argument: text).map { .numbers($0) } ?? .file(text)
+    value = numbers.map { .numbers($0) } ?? .file(text)
   }
 }
