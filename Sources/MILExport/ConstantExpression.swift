@@ -7,7 +7,7 @@ struct ConstantExpression {
     /// The values, in the type of the constant.
     case values(FloatValues)
     /// The values in half precision, for a single-precision constant.
-    case half([UInt16])
+    case half(Bytes)
     /// The nonzero values, and a bit mask of their positions.
     case sparse([Float])
     case tables(TableCodes)
@@ -42,13 +42,12 @@ struct ConstantExpression {
   func variable(_ builder: ProgramBuilder, name: String) throws -> Variable {
     switch storage {
     case .values(let values): return try builder.constant(values, shape, type, name: name)
-    case .half(let bits):
+    case .half(let bytes):
       try builder.requireTarget(.iOS16, "half-precision weights in single-precision computations")
-      let count = bits.count
       return try expand(
         "constexpr_cast",
         [
-          ("source_val", try builder.stored(Bytes(bits), .float16, shape, count: count)),
+          ("source_val", try builder.stored(bytes, .float16, shape, count: bytes.count / 2)),
           ("output_dtype", MILValue("fp32")),
         ], builder, name)
     case .sparse(let values): return try sparse(values, builder, name)
@@ -249,7 +248,7 @@ struct ConstantExpression {
   private func stored(
     _ values: [Float], _ shape: [Int], _ builder: ProgramBuilder
   ) throws -> MILValue {
-    let bytes = type == .float16 ? Bytes(values.map(Half.bits)) : Bytes(values)
+    let bytes = type == .float16 ? Half.bytes(values) : Bytes(values)
     return try builder.stored(bytes, type, shape, count: values.count)
   }
 

@@ -224,7 +224,7 @@ final class ProgramBuilder {
     if count < Self.storedElements {
       value = try MILValue(numbers: values.array(), shape, type)
     } else if type == .float16 {
-      value = try stored(Bytes(values.array().map(Half.bits)), type, shape, count: count)
+      value = try stored(Half.bytes(values.array()), type, shape, count: count)
     } else {
       value = MILValue(type, shape, file: weightFile, offset: try weights.append(values))
     }

@@ -222,7 +222,7 @@ private struct ProgramCompression {
       entry.finish(
         "float16", bytes: 2 * values.count,
         try CompressionError(FloatValues(values), FloatValues(values.map(Half.rounded))))
-      return .half(values.map(Half.bits))
+      return .half(Half.bytes(values))
     case .codes(let bits, let mode):
       return try codes(elements, bits, mode, axis, &entry)
     }

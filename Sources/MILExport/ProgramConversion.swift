@@ -19,8 +19,9 @@ package struct ProgramOptions: Sendable {
   package var hasStates = false
   /// Whether arrays get the axes and types of the source framework, as recorded by the importer.
   package var isOfSource = false
-  /// Whether the source's images are channels-first, as in ONNX.
-  package var hasChannelsFirst = false
+  /// Whether the program becomes an ONNX model: the source's images are channels-first, and a GRU is
+  /// one operation, whatever the target.
+  package var isForONNX = false
   /// Whether the source's batch size is arbitrary.
   package var hasOpenBatch = false
   /// The classes of custom layers; those with a formula become operations.

@@ -16,7 +16,7 @@ struct ProgramInterface {
   private(set) var hasAnyLength = false
   /// Whether arrays have the axes and types of the source framework.
   private let isOfSource: Bool
-  private let hasChannelsFirst: Bool
+  private let isForONNX: Bool
   /// The number of items for batches of unspecified size.
   private let batch: Int?
   /// The outputs with the next values of states, by the blobs of the states.
@@ -29,7 +29,7 @@ struct ProgramInterface {
     (isOfSource, self.model, self.network, self.builder, self.probe) = (
       options.isOfSource, model, network, builder, probe
     )
-    hasChannelsFirst = options.hasChannelsFirst
+    isForONNX = options.isForONNX
     // A state that is omitted has one item.
     let hasStates = model.description?.input.contains { $0.type?.isOptional == true } ?? false
     batch = options.hasOpenBatch && !hasStates ? probe?.batch : nil
@@ -207,7 +207,7 @@ struct ProgramInterface {
   ) -> SourceArray? {
     guard isOfSource,
       let array = SourceArray(
-        recorded(SourceLayout.metadataPrefix, feature), inner, channelsFirst: hasChannelsFirst,
+        recorded(SourceLayout.metadataPrefix, feature), inner, channelsFirst: isForONNX,
         batch: batch)
     else { return nil }
     description.metadata?.userDefined[SourceLayout.metadataPrefix + feature] = array.letters

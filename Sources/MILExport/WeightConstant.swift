@@ -65,7 +65,7 @@ struct WeightConstant {
       let values = try parts.enumerated().flatMap { position, part in
         try part.values(shape: shape).array().map { position == negated ? -$0 : $0 }
       }
-      return ConstantExpression(shape: stack, storage: .half(values.map(Half.bits)), type: type)
+      return ConstantExpression(shape: stack, storage: .half(Half.bytes(values)), type: type)
     }
     guard tables.count == parts.count || scales.count == rows * parts.count else { return nil }
     for part in parts { all += part.codes(bits: form.bits, count: count, isSigned: form.isSigned) }
@@ -108,7 +108,7 @@ struct WeightConstant {
     case .half:
       let values = try values()
       return try Self.keepsHalf(finalShape, type, builder)
-        ? .half(try values.array().map(Half.bits)) : .values(values)
+        ? .half(Half.bytes(try values.array())) : .values(values)
     case .table(let bits, let table):
       return .tables(.init(codes: try codes(bits: bits), bits: bits, tables: [table]))
     case .linear(let bits, let isSigned, let scale, let bias, _):

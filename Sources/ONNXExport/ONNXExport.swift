@@ -140,7 +140,7 @@ private struct ONNXExport {
       let values = [Float](repeating: standard, count: count)
       switch value.type {
       case .float32: tensor.data = Bytes(values)
-      case .float16: tensor.data = Bytes(values.map(Half.bits))
+      case .float16: tensor.data = Half.bytes(values)
       default: tensor.data = Bytes(values.map { Int32(exactly: $0.rounded()) ?? 0 })
       }
       writer.graph.addDefault(tensor)

@@ -66,7 +66,7 @@ final class ProgramWriter {
     let data: Bytes
     switch type {
     case .float: data = try elements.weights().floatValue.contiguous()
-    case .float16: data = try elements.bytes ?? Bytes(elements.floats().map(Half.bits))
+    case .float16: data = try elements.bytes ?? Half.bytes(elements.floats())
     case .double: data = try Bytes(elements.floats().map { Double($0) })
     case .int64: data = try Bytes(elements.ints().map { Int64($0) })
     case .int32: data = try Bytes(elements.ints().map { Int32(clamping: $0) })

@@ -69,6 +69,9 @@ package enum Half {
     }
   }
 
+  /// The nearest halves of the values, ties to even.
+  package static func bytes(_ values: [Float]) -> Bytes { Bytes(values.map(bits)) }
+
   /// Converts floats to halves in native byte order. Precondition: the counts agree.
   package static func convert(
     _ source: UnsafeBufferPointer<Float>, to target: UnsafeMutableBufferPointer<UInt16>

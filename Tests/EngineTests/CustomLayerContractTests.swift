@@ -97,7 +97,7 @@ import Testing
     var single = half
     single.blobs = [Weights(values)]
     var weights = Weights()
-    weights.float16Value = Bytes(values.map(Half.bits))
+    weights.float16Value = Half.bytes(values)
     half.blobs = [weights]
     let input = Net.tensor([1, 1, 4, 2, 2])
     let results = try [single, half].map { layer in

@@ -45,7 +45,7 @@ struct MLProgramArguments: ParsableArguments {
     options.hasFixedSizes = hasFixedSizes
     options.hasStates = hasStates
     options.isOfSource = isSource
-    options.hasChannelsFirst = forONNX
+    options.isForONNX = forONNX
     if forONNX, isSource, !hasFixedSizes {
       options.hasOpenBatch = true
       // If an operation depends on the batch size, the batch is fixed to one item.

@@ -11,7 +11,7 @@ extension MILValue {
   /// Numbers in the message, in single or half precision according to `type`.
   package init(numbers values: [Float], _ shape: [Int], _ type: MILDataType) {
     let content: MILTensorValue.Content =
-      type == .float16 ? .bytes(Bytes(values.map(Half.bits))) : .floats(FloatValues(values))
+      type == .float16 ? .bytes(Half.bytes(values)) : .floats(FloatValues(values))
     self.init(type, shape, content)
   }
 

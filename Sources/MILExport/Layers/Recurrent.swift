@@ -26,7 +26,7 @@ extension GRU: OperationLayer {
     var after: [(String, Argument)] = []
     if resetsAfter {
       // ONNX's GRU has the gate.
-      if layer.options.hasChannelsFirst { try layer.builder.requireTarget(.iOS18, "reset_after") }
+      if layer.options.isForONNX { try layer.builder.requireTarget(.iOS18, "reset_after") }
       if layer.target < .iOS18 { return try layer.loop(self) }
       after = [
         ("reset_after", .flag(true)), try layer.stack(bias, outputVectorSize, nil, "input_bias"),
