@@ -112,6 +112,26 @@ import Testing
     #expect(Half.rounded(Double.nan).isNaN)
   }
 
+  /// Masked layers over sequences of any length fit into half precision, as does each sum.
+  @Test(arguments: ["lstm", "gru", "simplernn"])
+  func maskedSequencesOfAnyLength(_ name: String) throws {
+    let path = Fixtures("keras/layers/tf2").path("any_length_mask_\(name)_7")
+    let model = try ModelSource(contentsOf: path + ".h5").convert(ConversionOptions()).model
+    var half = ProgramOptions()
+    half.precision = .float16
+    for converted in [try model.withHalfPrecisionWeights(), try model.mlProgram(half)] {
+      for precision in [ComputePrecision.float32, .float16Sums] {
+        var options = Comparison.Options()
+        options.precision = precision
+        options.tolerances = Tolerances(Tolerance.Profile.fp16.tolerance)
+        let comparison = try Comparison.compare(
+          converted, inputs: [path + ".inputs.npz"], expected: path + ".expected.npz",
+          options: options)
+        #expect(comparison.matches, "\(precision)")
+      }
+    }
+  }
+
   /// 400 · 200 exceeds the largest half-precision value, 65504; the layers from there to the next
   /// division have to stay in single precision.
   private static let overflowing = model(

@@ -128,7 +128,7 @@ struct LSTMCell: RecurrentCell {
             phases: Phased.phases(false, false, nil, false)), f: shut, z: two),
         Phased.Block(
           i: gate(3, 1, Phased.phases(false, false, false, nil), mask: -large),
-          f: Phased.Sum(phases: Phased.phases(true, true, true, false), mask: 2 * large),
+          f: Phased.Sum(phases: Phased.phases(true, true, true, false), mask: large),
           z: less1(t)),
       ], states: [h, c])
   }

@@ -7,7 +7,9 @@ import TensorCore
 /// The LSTM has sigmoid gates and no other functions: c = f ∘ c + i ∘ z and h = c with i, f = σ(…)
 /// and a linear z. Its units form blocks, each active in one phase of a step; in the other phases,
 /// a large term keeps its gates open or closed. A block with input gate σ(2v) and z = 2 yields
-/// tanh(v) + 1. The input is repeated for each phase, with a one-hot vector of the phase.
+/// tanh(v) + 1. The input is repeated for each phase, with a one-hot vector of the phase. A masked
+/// step has no phase, only the term that keeps the states: no sum has large terms of both signs, so
+/// one that overflows half precision is infinite, but never NaN.
 struct PhasedCell {
   /// The terms of one gate of a block.
   struct Sum {
@@ -16,7 +18,7 @@ struct PhasedCell {
     /// Matrices `[units, units]` for the outputs of other blocks.
     var recurrent: [(block: Int, matrix: [Float])] = []
     var bias: [Float]?
-    /// The term added in each phase.
+    /// The term added in each phase of an unmasked step.
     var phases: [Float] = []
     /// The term added at masked steps.
     var mask: Float = 0
@@ -29,7 +31,10 @@ struct PhasedCell {
   }
 
   /// A term that opens or closes a gate, whatever its other terms.
-  static let large: Float = 1e5
+  static let large: Float = 0x1p17
+  /// The input that marks a phase or a masked step: the weights of large terms fit into half
+  /// precision.
+  static let mark: Float = 4
 
   var units: Int
   var inputs: Int
@@ -71,9 +76,9 @@ struct PhasedCell {
             }
           }
           for (phase, value) in sum.phases.enumerated() {
-            input[row * columns + inputs + phase] = value
+            input[row * columns + inputs + phase] = value / Self.mark
           }
-          input[row * columns + inputs + phases] = sum.mask
+          input[row * columns + inputs + phases] = sum.mask / Self.mark
           for (source, matrix) in sum.recurrent {
             for column in 0..<units {
               recurrent[row * rows + source * units + column] += matrix[unit * units + column]
@@ -89,7 +94,7 @@ struct PhasedCell {
     weights.forgetGate = try matrices { $0.f }
     weights.blockInput = try matrices { $0.z }
     weights.outputGate = try matrices { _ in
-      Sum(bias: [Float](repeating: Self.large, count: units))
+      Sum(bias: [Float](repeating: Self.large / Self.mark, count: units))
     }
     return weights
   }
@@ -109,24 +114,21 @@ extension KerasWriter {
     func repeated(_ blob: String, _ name: String) -> String {
       add(name, Upsample([1, phases]), [blob])
     }
-    // Turns a 1 per step into a one-hot vector per phase.
-    let ones = affine(slice(rows.blob, 0..<1, name + "__first__"), 0, 1, name + "__ones__")
+    // Turns a 1 per unmasked step into a one-hot vector per phase.
+    let counts =
+      if let mask = input.mask { relaid(steps(of: mask), to: layout, for: name).blob } else {
+        affine(slice(rows.blob, 0..<1, name + "__first__"), 0, 1, name + "__ones__")
+      }
     var positions = [Float](repeating: 0, count: phases * phases)
     for phase in 0..<phases {
       let position = path.isReversed ? phases - 1 - phase : phase
-      positions[phase * phases + position] = 1
+      positions[phase * phases + position] = PhasedCell.mark
     }
     var spread = Convolution(Weights(positions), inputs: 1, outputs: phases, size: [1, phases])
     spread.isDeconvolution = true
     spread.stride = [1, phases]
-    let indicators = add(name + "__phases__", spread, [ones])
-    let ignored: String
-    if let mask = input.mask {
-      let counts = relaid(steps(of: mask), to: layout, for: name).blob
-      ignored = affine(counts, -1, 1, name + "__ignored__")
-    } else {
-      ignored = affine(ones, 0, 0, name + "__ignored__")
-    }
+    let indicators = add(name + "__phases__", spread, [counts])
+    let ignored = affine(counts, -PhasedCell.mark, PhasedCell.mark, name + "__ignored__")
     var all = rows
     all.mask = nil
     all.shape[2] = cell.inputs + phases + 1

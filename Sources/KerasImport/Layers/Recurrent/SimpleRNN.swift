@@ -51,7 +51,6 @@ struct SimpleRNNCell: RecurrentCell {
     guard settings.nativeActivation?.function == .tanh else { return nil }
     let gates = try gates(weights)
     typealias Phased = PhasedCell
-    let large = Phased.large
     return try PhasedCell(
       units: units, inputs: gates.inputSize, phases: 2,
       blocks: [
@@ -64,8 +63,8 @@ struct SimpleRNNCell: RecurrentCell {
           f: Phased.Sum(phases: Phased.phases(false, false)),
           z: Phased.Sum(bias: [Float](repeating: 2, count: units))),
         Phased.Block(
-          i: Phased.Sum(phases: Phased.phases(false, true), mask: -2 * large),
-          f: Phased.Sum(phases: Phased.phases(true, false), mask: 2 * large),
+          i: Phased.Sum(phases: Phased.phases(false, true), mask: -Phased.large),
+          f: Phased.Sum(phases: Phased.phases(true, false), mask: Phased.large),
           z: Phased.Sum(
             recurrent: [(0, Phased.unit(units))], bias: [Float](repeating: -1, count: units))),
       ], states: [1])
