@@ -166,7 +166,11 @@ extension FunctionCatalog {
     }
     add(["identity", "stop_gradient"], [x, .optional("name")]) { try $0["x"] }
     add(["cast", "convert_to_tensor"], [x, .optional("dtype")]) { arguments in
-      guard arguments.text("dtype").map({ $0.contains("float") }) ?? !arguments.isGiven("dtype")
+      let type = arguments.text("dtype")
+      try require(
+        type?.contains("float16") != true, .unsupported,
+        "it rounds to \(type ?? ""), but formulas compute in single precision")
+      guard type.map({ $0.contains("float") }) ?? !arguments.isGiven("dtype")
       else { throw ModelError(.unsupported, "only floating-point numbers are supported") }
       return try arguments["x"]
     }

@@ -79,6 +79,7 @@ extension OperationTable {
     "minimum": nil, "squareddifference": nil, "matmul": nil, "getitem": nil, "split": 2,
     "concat": 1, "softmax": 1, "logsoftmax": 1, "l2normalize": 1, "reducemean": 1, "reducesum": 1,
     "reducemax": 1, "reducemin": 1, "relu": nil, "leakyrelu": nil, "gelu": nil, "clip": nil,
+    "identity": nil,
   ]
 
   /// Operations that regroup or move axes.

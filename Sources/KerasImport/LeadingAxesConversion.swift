@@ -20,6 +20,11 @@ extension LayerCall {
         "layer '\(name)' (\(className)) is assumed to be the class that Keras's examples publish by this "
           + "name, judging by its settings and weights: its code is not in the file")
     }
+    if let operation = (layer as? KerasOperationLayer)?.operation,
+      configuration[TimeDistributed.isInModel] != nil
+    {
+      return try stepwise(operation, configuration, into: &network)
+    }
     guard let leading = inputs.lazy.compactMap(\.leading).first else {
       return try layer.convert(self, into: &network)
     }
@@ -75,6 +80,26 @@ extension LayerCall {
     unsupported(
       "\(inputs.map { KerasTensor.text($0.fullShape) }.joined(separator: ", ")) has windows in the "
         + "batch, or more axes than Core ML's blobs, which this layer does not support")
+  }
+
+  /// Applies an operation to each step of a sequence: its axes are those of a step.
+  private func stepwise(
+    _ operation: Operation, _ configuration: LayerConfiguration, into network: inout KerasWriter
+  ) throws -> [KerasTensor] {
+    let name = operation.names[0]
+    let isStepwise =
+      OperationTable.isOfElements(name) || OperationTable.keepingLeadingAxes[name] != nil
+    guard let rank = inputs.first(where: { $0.sizes == nil })?.rank, isStepwise,
+      inputs.allSatisfy({ $0.leading == nil })
+    else {
+      throw unsupported(
+        "the operation in a model inside TimeDistributed is not supported",
+        hint: "apply the model's layers without TimeDistributed, or make it a layer")
+    }
+    var (call, adapted) = (self, configuration)
+    try AxesFromEnd(rank: rank - 1, leading: 0).rewrite(
+      &call.arguments, &adapted.fields, of: KerasOperationLayer(configuration), self)
+    return try KerasOperationLayer(adapted).convert(call, into: &network)
   }
 
   /// Applies a layer for images to each step of a sequence of images.

@@ -78,6 +78,14 @@ struct ModelDefinition: Sendable {
 
     var isInput: Bool { className == "InputLayer" }
 
+    /// The operation of Keras 3 or of tf.keras that is called like a layer.
+    var operation: String? {
+      if ["TFOpLambda", "SlicingOpLambda"].contains(className) {
+        return fields["function"]?.string
+      }
+      return isOperation ? className : nil
+    }
+
     /// The declared shape, including the batch; nil if the layer declares none.
     var declaredShape: [Int?]? {
       for name in ["batch_input_shape", "batch_shape"] {

@@ -240,9 +240,10 @@ extension ModelDefinition {
       if layer.isInput {
         let shape = [nil, nil] + (layer.declaredShape ?? [nil]).dropFirst()
         fields["batch_input_shape"] = .array(shape.map { $0.map { .int($0) } ?? .null })
-      } else if layer.nested == nil,
-        !layer.isOperation || !OperationTable.isOfElements(layer.className)
-      {
+      } else if layer.operation != nil {
+        fields = layer.fields
+        fields[TimeDistributed.isInModel] = .bool(true)
+      } else if layer.nested == nil {
         var inner = JSONObject()
         inner["class_name"] = .string(className)
         inner["config"] = .object(layer.fields)
@@ -250,14 +251,12 @@ extension ModelDefinition {
         fields[TimeDistributed.isInModel] = .bool(true)
         if let isTrainable = layer.fields["trainable"] { fields["trainable"] = isTrainable }
         className = Self.stepwiseClass
-      } else if layer.isOperation {
-        fields = layer.fields
       }
       return Layer(
         name: layer.name, className: className, fields: fields, calls: layer.calls,
         nested: layer.nested?.appliedStepwise(), isOperation: layer.isOperation,
         innerClass: className == layer.className ? nil : layer.className,
-        keepsMask: layer.isOperation)
+        keepsMask: layer.operation != nil)
     }
     return model
   }

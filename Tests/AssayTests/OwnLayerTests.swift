@@ -23,7 +23,8 @@ import Testing
     "known_values.keras", "known_values.h5", "token_masks.keras", "token_masks.h5",
     "standardized.keras", "standardized.h5", "standardized_tf_keras.h5", "unrolled.keras",
     "unrolled.h5", "unrolled_tf_keras.h5", "wide_and_deep.keras", "wrapped.keras", "wrapped.h5",
-    "wrapped_tf_keras.h5", "comparisons.keras", "comparisons.h5",
+    "wrapped_tf_keras.h5", "comparisons.keras", "comparisons.h5", "masked_cells.keras",
+    "masked_cells.h5", "masked_cells_tf_keras.h5",
   ]
 
   @Test(arguments: networks)
@@ -60,6 +61,29 @@ import Testing
         "--layer-source", folder + "/norms.py")
       #expect(result.code == 2)
       #expect(result.errors.contains("a norm of the order"), "\(result.errors)")
+    }
+  }
+
+  /// Keras's cast to half precision rounds, which Core ML's networks cannot.
+  @Test func aCastToHalfPrecisionIsNoted() throws {
+    try withTemporaryFolder { folder in
+      let source = """
+        from keras import layers, ops
+
+        class SpectralPooling(layers.Layer):
+            def __init__(self, keep, power=2, **kwargs):
+                super().__init__(**kwargs)
+
+            def call(self, inputs):
+                return ops.cast(ops.cast(inputs, "float16"), "float32")
+
+        """
+      try source.write(toFile: folder + "/casts.py", atomically: true, encoding: .utf8)
+      let result = try Command.run(
+        "convert", Self.fixtures.path("spectral.keras"), "-o", folder + "/m.mlmodel",
+        "--layer-source", folder + "/casts.py")
+      #expect(result.code == 0)
+      #expect(result.errors.contains("Keras rounds its values to float16"), "\(result.errors)")
     }
   }
 

@@ -1584,12 +1584,46 @@ def _(k):
 
 
 # Inside TimeDistributed, operations do not remove the mask.
-@case("masked_time_distributed_operations", "k3")
+@case("masked_time_distributed_operations")
 def _(k):
     a, x, u = masked(k, 5, [0, 3], 3)
     i = k.Input((3,))
     model = k.Model(i, k.layers.Dense(2)(i * 2.0 + i))
     return [a], k.layers.LSTM(2)(k.layers.TimeDistributed(k.Model(i, model(i) + 0.5))(x)), [u]
+
+
+# Their axes are those of a step.
+@case("time_distributed_axes")
+def _(k):
+    import tensorflow as tf
+    L, steps = k.layers, k.Input((4, 3, 5))
+
+    def largest(x, y):
+        return tf.reduce_max(y[:, 1:, ::2], axis=-1) if k is keras2 else k.ops.max(y[:, 1:, ::2], axis=-1)
+
+    def joined(x, y):
+        if k is keras2:
+            total = tf.reduce_sum(y, axis=1, keepdims=True)
+            return tf.concat([tf.where(x > total, x, 0.1 * y), tf.nn.softmax(y, axis=1)], axis=1)
+        total = k.ops.sum(y, axis=1, keepdims=True)
+        return k.ops.concatenate([k.ops.where(x > total, x, 0.1 * y), k.ops.softmax(y, axis=1)], axis=1)
+
+    def product(x, y):
+        return tf.matmul(x, y, transpose_b=True) if k is keras2 else k.ops.matmul((x - y)[:, :, :3], y)
+
+    outputs = []
+    for function in (largest, joined, product):
+        x = k.Input((3, 5))
+        outputs.append(L.TimeDistributed(k.Model(x, function(x, L.Dense(5)(x))))(steps))
+    return [steps], outputs, None
+
+
+# Sums beyond half of half precision's range
+for name in ("LSTM", "GRU", "SimpleRNN"):
+    values = np.random.default_rng(6).normal(size=(1, 5, 3)).astype("f4") * 3e4
+    values[0, 2] = 0
+    layer(f"any_length_masking_{name}_large", lambda k, L, n=name: k.Sequential([L.Masking(), getattr(L, n)(4)]), ANY,
+          only="k3", values=[values])
 
 
 # An output that the other one reads in another shape

@@ -15,7 +15,8 @@ enum PythonLibraries {
   private static let builtIns: Set<String> = [
     "abs", "all", "any", "bool", "callable", "dict", "enumerate", "float", "format", "getattr",
     "hasattr", "int", "isinstance", "len", "list", "map", "max", "min", "object", "pow", "print",
-    "range", "reversed", "round", "setattr", "slice", "sorted", "str", "sum", "super", "tuple",
+    "range", "reversed", "round", "set", "setattr", "slice", "sorted", "str", "sum", "super",
+    "tuple",
     "xrange",
     "zip",
   ]

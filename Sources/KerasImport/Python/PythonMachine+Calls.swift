@@ -63,8 +63,8 @@ extension PythonMachine {
   private func call(
     _ path: String, _ positional: [PythonSymbol], _ keywords: Keywords
   ) throws -> PythonSymbol {
-    // TimeDistributed of a source's layer calls it for each step.
-    var isWritten = path != "keras.layers.TimeDistributed"
+    // Around a source's layer, these are followed, too.
+    var isWritten = !["keras.layers.TimeDistributed", "keras.layers.Bidirectional"].contains(path)
     if case .object(let inner)? = positional.first, inner.type != nil { isWritten = true }
     if isWritten, let written = try written(path),
       PythonSignature.of(path) == nil

@@ -19,6 +19,8 @@ final class PythonMachine {
   var hidesSizes = false
   /// The object whose method is being called.
   private(set) var current: PythonObject?
+  /// The layer itself, which may have objects inside that were made before.
+  var root: PythonObject?
   /// Arrays that expressions refer to by name.
   var constants: [String: FormulaArray] = [:]
   /// Turns computations into layers; nil if only a formula is needed.

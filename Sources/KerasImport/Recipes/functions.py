@@ -102,33 +102,91 @@ class keras_layers_LSTMCell(keras_layers_SimpleRNNCell):
         h = self.recurrent_activation(o) * self.activation(c)
         return h, [h, c]
 
+def as_list(states):
+    return states if isinstance(states, (list, tuple)) else [states]
+
+def first_states(cell):
+    if hasattr(cell, "get_initial_state"):
+        return as_list(cell.get_initial_state(batch_size=1))
+    return [ops.zeros((1, n)) for n in as_list(cell.state_size)]
+
+def unmasked(mask, new, old):
+    if isinstance(old, (list, tuple)):
+        return [unmasked(mask, n, o) for n, o in zip(as_list(new), old)]
+    return mask * new + (1 - mask) * old
+
+class keras_layers_StackedRNNCells(Layer):
+    def __init__(self, cells, reverse_state_order=False, **kwargs):
+        super().__init__(**kwargs)
+        self.cells = cells
+        self.state_size = [cell.state_size for cell in cells]
+
+    def get_initial_state(self, batch_size=None):
+        return [first_states(cell) for cell in self.cells]
+
+    def call(self, x, states, training=False):
+        after = []
+        for cell, own in zip(self.cells, states):
+            x, own = cell(x, own)
+            after.append(as_list(own))
+        return x, after
+
 class keras_layers_RNN(Layer):
     def __init__(self, cell, return_sequences=False, return_state=False, go_backwards=False, stateful=False, unroll=False,
                  time_major=False, zero_output_for_mask=False, **kwargs):
         super().__init__(**kwargs)
-        self.cell, self.return_sequences, self.return_state = cell, return_sequences, return_state
-        self.go_backwards = go_backwards
+        self.cell = keras_layers_StackedRNNCells(cell) if isinstance(cell, (list, tuple)) else cell
+        self.return_sequences, self.return_state = return_sequences, return_state
+        self.go_backwards, self.zero_output_for_mask = go_backwards, zero_output_for_mask
         if stateful or time_major:
             raise ValueError("its layer RNN is stateful or has the steps first, which is not supported")
-        if isinstance(cell, (list, tuple)):
-            raise ValueError("it stacks cells in a layer RNN, which is not supported")
 
     def call(self, x, initial_state=None, mask=None, training=False):
-        if mask is not None:
-            raise ValueError("its layer RNN gets a mask, which is not supported")
-        states, outputs = initial_state, []
-        if states is None:
-            if hasattr(self.cell, "get_initial_state"):
-                states = self.cell.get_initial_state(batch_size=1)
-                states = states if isinstance(states, (list, tuple)) else [states]
-            else:
-                sizes = self.cell.state_size
-                states = [ops.zeros((1, n)) for n in (sizes if isinstance(sizes, (list, tuple)) else [sizes])]
+        states = first_states(self.cell) if initial_state is None else as_list(initial_state)
+        outputs = []
         for t in range(x.shape[1]):
-            output, states = self.cell(x[:, -1 - t if self.go_backwards else t], states)
+            t = -1 - t if self.go_backwards else t
+            output, after = self.cell(x[:, t], states)
+            after = as_list(after)
+            if mask is not None:
+                counts = mask[:, t, None]
+                if len(output.shape) > 2:
+                    raise ValueError("its layer RNN gets a mask and has outputs of several axes, which is not supported")
+                after = unmasked(counts, after, states)
+                hidden = (1 - counts) * outputs[-1] if outputs and not self.zero_output_for_mask else 0
+                output = counts * output + hidden
+            states = after
             outputs.append(output)
         result = ops.stack(outputs, axis=1) if self.return_sequences else output
         return [result] + list(states) if self.return_state else result
+
+    def compute_mask(self, inputs, mask=None):
+        return mask if self.return_sequences else None
+
+class keras_layers_Bidirectional(Layer):
+    def __init__(self, layer, merge_mode="concat", backward_layer=None, **kwargs):
+        super().__init__(**kwargs)
+        self.forward_layer, self.backward_layer, self.merge_mode = layer, backward_layer, merge_mode
+        for one in (layer, backward_layer):
+            one.zero_output_for_mask = one.return_sequences
+            if one.return_state:
+                raise ValueError("its layer Bidirectional returns states, which is not supported")
+
+    def call(self, x, mask=None):
+        y, z = self.forward_layer(x, mask=mask), self.backward_layer(x, mask=mask)
+        if self.backward_layer.return_sequences:
+            z = ops.stack([z[:, -1 - t] for t in range(x.shape[1])], axis=1)
+        if self.merge_mode is None:
+            return [y, z]
+        if self.merge_mode == "concat":
+            return ops.concatenate([y, z], axis=-1)
+        if self.merge_mode == "mul":
+            return y * z
+        return (y + z) * (0.5 if self.merge_mode == "ave" else 1)
+
+    def compute_mask(self, inputs, mask=None):
+        mask = mask if self.forward_layer.return_sequences else None
+        return mask if self.merge_mode is not None else [mask, mask]
 
 class keras_layers_TimeDistributed(Layer):
     def __init__(self, layer, **kwargs):
@@ -136,9 +194,11 @@ class keras_layers_TimeDistributed(Layer):
         self.layer = layer
 
     def call(self, x, mask=None):
-        if mask is not None:
-            raise ValueError("its layer TimeDistributed gets a mask, which is not supported")
-        return ops.stack([self.layer(x[:, t]) for t in range(x.shape[1])], axis=1)
+        masks = [None if mask is None else mask[:, t] for t in range(x.shape[1])]
+        return ops.stack([self.layer(x[:, t], mask=masks[t]) for t in range(x.shape[1])], axis=1)
+
+    def compute_mask(self, inputs, mask=None):
+        return mask
 
 def tf_linalg_band_part(input, num_lower, num_upper):
     if num_lower >= 0:

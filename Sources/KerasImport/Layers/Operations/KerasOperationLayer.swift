@@ -121,7 +121,7 @@ enum OperationTable {
   static func isOfElements(_ name: String) -> Bool {
     guard let operation = operation(named: name) else { return false }
     return operation.isElementwise || ["relu", "gelu", "clip"].contains(operation.names[0])
-      || arithmetic.contains { $0.names == operation.names }
+      || (arithmetic + comparisons).contains { $0.names == operation.names }
   }
 
   /// The normalized name: `reducemean` for `math.reduce_mean`, `expanddims` for `ExpandDims`.

@@ -81,10 +81,16 @@ extension OperationTable {
       "copy", "positive"
     ) { call, network in
       if case .tensor(let tensor) = try call.operand(0, "x", "input", "value") {
-        if let type = try call.constant(1, "dtype")?.string,
-          type.contains("int") || type.contains("bool"), tensor.sizes == nil
-        {
+        guard let type = try call.constant(1, "dtype")?.string, tensor.sizes == nil else {
+          return [tensor]
+        }
+        if type.contains("int") || type.contains("bool") {
           return [tensor.with(network.converted(tensor.blob, to: type, call.name))]
+        }
+        if type.contains("float16") {
+          network.notes.append(
+            "layer '\(call.layer.name)' (\(call.layer.className)): Keras rounds its values to \(type), "
+              + "but Core ML's networks compute in single precision")
         }
         return [tensor]
       }

@@ -33,23 +33,41 @@ struct PythonFiles: Sendable {
   /// The layer's class, if one of the files defines it. Like `custom_objects`, it takes precedence
   /// over Keras's class of the same name, unless the model states that the class is Keras's.
   func source(of layer: ModelDefinition.Layer) throws -> LayerSource? {
+    guard !layer.isInput else { return nil }
     var name = StoredIdentity.plainName(layer.className)
-    let field = LayerSource.wrappers[name]
-    let inner = field.flatMap { layer.fields[$0] }
-    let isWrapper = (layer.isOfKeras || places[name] == nil) && inner != nil
-    if isWrapper, let inner {
-      guard inner["module"]?.string.map(StoredIdentity.isKeras) != true else { return nil }
-      name = StoredIdentity.plainName(inner["class_name"]?.string ?? "")
+    let isOwn = !layer.isOfKeras && places[name] != nil
+    if !isOwn {
+      guard let inner = LayerSource.wrapped(name, layer.fields).lazy.compactMap(className).first
+      else { return nil }
+      name = inner
     }
-    guard isWrapper || !layer.isOfKeras, !layer.isInput, let found = places[name] else {
-      return nil
-    }
+    return LayerSource(
+      files: self, path: try path(of: name, for: layer), className: name, layer: layer,
+      isWrapper: !isOwn)
+  }
+
+  /// The class of the files that a wrapped layer has, or that a layer inside it has.
+  func className(_ json: JSONValue) -> String? {
+    let name = StoredIdentity.plainName(json["class_name"]?.string ?? "")
+    if defines(json) { return name }
+    let inner = LayerSource.wrapped(name, json["config"]?.object ?? JSONObject())
+    return inner.lazy.compactMap(className).first
+  }
+
+  /// Whether the class of a wrapped layer is one of the files.
+  func defines(_ json: JSONValue) -> Bool {
+    json["module"]?.string.map(StoredIdentity.isKeras) != true
+      && places[StoredIdentity.plainName(json["class_name"]?.string ?? "")] != nil
+  }
+
+  /// The file that defines a class.
+  func path(of name: String, for layer: ModelDefinition.Layer) throws -> String {
+    let found = places[name] ?? []
     try require(
       found.count == 1, .unsupported,
       "the class \(name) is in \(found.joined(separator: " and in "))",
       layer: layer.name, layerClass: layer.className)
-    return LayerSource(
-      files: self, path: found[0], className: name, layer: layer, field: isWrapper ? field : nil)
+    return found[0]
   }
 }
 
@@ -59,13 +77,23 @@ struct LayerSource: Sendable {
   let path: String
   let className: String
   let layer: ModelDefinition.Layer
-  /// The field with a layer of the class, if the layer itself is a wrapper of Keras.
-  var field: String?
+  /// Whether the layer is a wrapper of Keras around a layer of the class.
+  var isWrapper = false
   /// Whether the source is a recipe.
   var isRecipe = false
 
-  /// Keras's layers that apply a layer of the source, and the fields that contain it.
-  static let wrappers = ["RNN": "cell", "TimeDistributed": "layer"]
+  /// Keras's layers that apply layers of the source, and the fields that contain these.
+  private static let wrappers = [
+    "RNN": ["cell"], "StackedRNNCells": ["cells"], "TimeDistributed": ["layer"],
+    "Bidirectional": ["layer", "backward_layer"],
+  ]
+
+  /// The configurations of the layers inside a wrapper.
+  static func wrapped(_ className: String, _ fields: JSONObject) -> [JSONValue] {
+    (wrappers[className] ?? []).flatMap { field -> [JSONValue] in
+      fields[field].map { $0.array ?? [$0] } ?? []
+    }
+  }
 
   typealias Result = (outputs: [KerasTensor], tensors: PythonTensors)
 
@@ -103,6 +131,7 @@ struct LayerSource: Sendable {
       guard case .object(let object) = try made(machine), let type = object.type else {
         throw PythonMachine.malformed
       }
+      machine.root = object
       var positional = try call.arguments.positional.map { try symbol($0, symbols) }
       // Files store a single tensor as a list of one tensor.
       if positional.count == 1, case .list(let list) = positional[0], list.elements.count == 1 {
@@ -136,6 +165,12 @@ struct LayerSource: Sendable {
   }
 
   private func definition(_ machine: PythonMachine) throws -> PythonClass {
+    try definition(className, path, machine)
+  }
+
+  private func definition(
+    _ className: String, _ path: String, _ machine: PythonMachine
+  ) throws -> PythonClass {
     guard let scope = machine.scopes.first(where: { $0.path == path }),
       case .type(let type)? = try scope.value(className, machine)
     else { throw PythonMachine.malformed }
@@ -144,25 +179,56 @@ struct LayerSource: Sendable {
 
   /// The layer as its configuration describes it.
   private func made(_ machine: PythonMachine) throws -> PythonSymbol {
-    let type = try definition(machine)
-    var fields = layer.fields
-    if let field { fields = fields[field]?["config"]?.object ?? JSONObject() }
+    guard isWrapper else { return try made(definition(machine), layer.fields, machine) }
+    return try made(StoredIdentity.plainName(layer.className), layer.fields, machine)
+  }
+
+  private func made(
+    _ type: PythonClass, _ fields: JSONObject, _ machine: PythonMachine
+  ) throws -> PythonSymbol {
     let configuration = try arguments(type, fields, machine)
-    let maker = try type.member("from_config", machine)
-    let made =
-      try maker.map {
-        let members = PythonDictionary(configuration.map { ($0.name, $0.value) })
-        return try machine.call($0.value, [.type(type), .dictionary(members)], [])
-      } ?? machine.make(type, [], configuration)
-    guard let field else { return made }
-    let name = StoredIdentity.plainName(layer.className)
-    guard case .type(let wrapper)? = try machine.written("keras.layers." + name) else {
-      throw PythonMachine.unsupported("layers of a source in \(name) need Keras 2.3 or later")
+    guard let maker = try type.member("from_config", machine) else {
+      return try machine.make(type, [], configuration)
     }
-    let others = try arguments(wrapper, layer.fields, machine).filter {
-      $0.name != field && $0.name != TimeDistributed.isInModel
+    let members = PythonDictionary(configuration.map { ($0.name, $0.value) })
+    return try machine.call(maker.value, [.type(type), .dictionary(members)], [])
+  }
+
+  /// A wrapper or a cell of Keras.
+  private func made(
+    _ className: String, _ fields: JSONObject, _ machine: PythonMachine
+  ) throws -> PythonSymbol {
+    guard case .type(let type)? = try machine.written("keras.layers." + className) else {
+      throw PythonMachine.unsupported(
+        "a layer of a source beside \(className) is not supported, or not before Keras 2.3")
     }
-    return try machine.make(wrapper, [made], others)
+    var fields = fields
+    if className == "Bidirectional", fields["backward_layer"]?.isNull ?? true,
+      var backward = fields["layer"]?.object, var config = backward["config"]?.object
+    {
+      config["go_backwards"] = .bool(config["go_backwards"]?.bool != true)
+      backward["config"] = .object(config)
+      fields["backward_layer"] = .object(backward)
+    }
+    let inner = Self.wrappers[className] ?? []
+    var others = JSONObject()
+    for (name, value) in fields.members
+    where !inner.contains(name) && name != TimeDistributed.isInModel { others[name] = value }
+    var keywords = try arguments(type, others, machine)
+    for field in inner {
+      guard let value = fields[field] else { continue }
+      let layers = try (value.array ?? [value]).map { try made($0, machine) }
+      keywords.append((field, value.array == nil ? layers[0] : .list(PythonList(layers))))
+    }
+    return try machine.make(type, [], keywords)
+  }
+
+  /// A layer inside a wrapper.
+  private func made(_ json: JSONValue, _ machine: PythonMachine) throws -> PythonSymbol {
+    let name = StoredIdentity.plainName(json["class_name"]?.string ?? "")
+    let fields = json["config"]?.object ?? JSONObject()
+    guard files.defines(json) else { return try made(name, fields, machine) }
+    return try made(definition(name, files.path(of: name, for: layer), machine), fields, machine)
   }
 
   /// The parameters of a recipe's `__init__`.
@@ -214,6 +280,9 @@ struct LayerSource: Sendable {
       guard try takes || type.member("compute_mask", machine) != nil else {
         tensors.masks["\(input)"] = mask
         return .library("\(input)")
+      }
+      guard !mask.isNested else {
+        throw PythonMachine.unsupported("its input has a mask with two axes of steps")
       }
       let steps = tensors.add(tensors.network.steps(of: mask), "the mask", machine)
       let isWide = try tensors.tensor(steps, machine).rank > 2

@@ -21,9 +21,13 @@ extension PythonCompiler {
     case .double(let value): emit(.constant(constant(.double(value))))
     case .string(let value): emit(.constant(constant(.string(value))))
     case .name(let name): load(name)
-    case .tuple(let parts), .set(let parts):
+    case .tuple(let parts):
       try list(parts)
       emit(.listToTuple)
+    case .set(let parts):
+      emit(.global(name("set")))
+      try list(parts)
+      emit(.plainCall(1))
     case .list(let parts): try list(parts)
     case .dictionary(let members):
       emit(.dictionary(0))
@@ -187,6 +191,7 @@ extension PythonCompiler {
   mutating func comprehension(
     _ grouping: PythonExpression.Grouping, _ element: PythonExpression, _ clauses: [PythonClause]
   ) throws {
+    if grouping == .set { emit(.global(name("set"))) }
     let result = hidden()
     let outer = renamed
     emit(grouping == .dictionary ? .dictionary(0) : .list(0))
@@ -204,6 +209,7 @@ extension PythonCompiler {
     }
     renamed = outer
     load(result)
+    if grouping == .set { emit(.plainCall(1)) }
   }
 
   mutating func clause(

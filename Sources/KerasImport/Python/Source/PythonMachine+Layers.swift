@@ -151,6 +151,18 @@ extension PythonMachine {
       }
     case ("python.all", 1): return .bool(try elements(positional[0]).allSatisfy { try truth($0) })
     case ("python.any", 1): return .bool(try elements(positional[0]).contains { try truth($0) })
+    case ("python.set", 0...1):
+      return .tuple(
+        try (positional.first.map(elements) ?? []).reduce(into: []) { unique, element in
+          try take(steps: unique.count / 16)
+          let isKnown = try unique.contains { other in
+            guard let isEqual = element.equals(other) else {
+              throw Self.unsupported("it makes a set of values that cannot be compared")
+            }
+            return isEqual
+          }
+          if !isKnown { unique.append(element) }
+        })
     case ("python.sorted", 1):
       let elements = try elements(positional[0])
       let (numbers, texts) = (elements.compactMap(\.int), elements.compactMap(\.string))

@@ -341,12 +341,15 @@ extension PythonMachine {
     }
     let code = function.code
     let names = code.variables.prefix(code.argumentCount + code.keywordOnlyCount)
-    // The first object is the layer itself, whose masks are handled elsewhere.
-    if try object.number > 1
+    // The masks of the layer itself are handled elsewhere.
+    if try object.number > 1 && object !== root
       && (names.contains("mask") || type.member("compute_mask", self) != nil
         || truth(attribute("supports_masking", of: object)))
     {
-      if !isRecipe { try tensors?.refuseMasks(of: positional) }
+      let isStated =
+        type.definition.name.hasPrefix(Self.writtenLayers)
+        && keywords.contains { $0.name == "mask" && !$0.value.isNone }
+      if !isRecipe, !isStated { try tensors?.refuseMasks(of: positional) }
     }
     var given = keywords.filter {
       !["training", "mask"].contains($0.name) || names.contains($0.name)
