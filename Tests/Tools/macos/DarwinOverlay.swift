@@ -27,6 +27,12 @@ public func ioctl(
   _ descriptor: Int32, _ request: UInt, _ pointer: UnsafeMutableRawPointer
 ) -> Int32 { fatalError() }
 
+public func exp(_ x: Float) -> Float { fatalError() }
+public func log(_ x: Float) -> Float { fatalError() }
+public func pow(_ x: Float, _ y: Float) -> Float { fatalError() }
+
+public var TIOCGWINSZ: UInt { fatalError() }
+
 public var environ: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?> { fatalError() }
 public var MAP_FAILED: UnsafeMutableRawPointer! { UnsafeMutableRawPointer(bitPattern: -1) }
 public var SIG_DFL: (@convention(c) (Int32) -> Void)? { nil }

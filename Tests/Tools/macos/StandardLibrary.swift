@@ -12,7 +12,9 @@ extension StringProtocol {
 
   func contains(_ other: some StringProtocol) -> Bool { fatalError() }
 
-  func replacing(_ other: String, with replacement: String) -> String { fatalError() }
+  func replacing(
+    _ other: String, with replacement: String, maxReplacements: Int = .max
+  ) -> String { fatalError() }
 
   func firstRange(of other: String) -> Range<Index>? { fatalError() }
 }
@@ -23,4 +25,18 @@ struct Mutex<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
   borrowing func withLock<Result: ~Copyable, Failure>(
     _ body: (inout sending Value) throws(Failure) -> sending Result
   ) throws(Failure) -> sending Result { fatalError() }
+
+  borrowing func withLockIfAvailable<Result: ~Copyable, Failure>(
+    _ body: (inout sending Value) throws(Failure) -> sending Result
+  ) throws(Failure) -> sending Result? { fatalError() }
+}
+
+public protocol AsyncSequence { associatedtype Element }
+
+public struct AsyncThrowingMapSequence<Base: AsyncSequence, Transformed> {}
+
+extension AsyncSequence {
+  func map<Result>(
+    _ body: (Element) throws -> Result
+  ) -> AsyncThrowingMapSequence<Self, Result> { fatalError() }
 }
