@@ -95,7 +95,9 @@ def network(name, keras):
         sequences = dict(return_sequences=True)
         # Bidirectional copies its layer by its configuration.
         keras.utils.get_custom_objects().update(Leaky=classes.Leaky, Pair=classes.Pair)
+        start = L.Dense(3)(pooled(x))
         return keras.Model(words, [
+            L.RNN(classes.Leaky(3), **sequences)(x, initial_state=start), classes.Sum()(x, L.Embedding(9, 4, mask_zero=True)(words)),
             pooled(L.RNN(classes.Leaky(3), **sequences)(x)), L.RNN(classes.Pair(2), **sequences, go_backwards=True, zero_output_for_mask=True)(x),
             L.RNN([classes.Leaky(3), L.LSTMCell(2), classes.Pair(2)])(x), L.Bidirectional(L.RNN(classes.Leaky(3), **sequences))(x),
             L.Bidirectional(L.RNN(classes.Pair(2)), merge_mode="ave")(x), L.TimeDistributed(classes.Scaled())(x),

@@ -142,6 +142,9 @@ class keras_layers_RNN(Layer):
             raise ValueError("its layer RNN is stateful or has the steps first, which is not supported")
 
     def call(self, x, initial_state=None, mask=None, training=False):
+        if isinstance(x, (list, tuple)):
+            x, initial_state = x[0], x[1:]
+        mask = as_list(mask)[0]
         states = first_states(self.cell) if initial_state is None else as_list(initial_state)
         outputs = []
         for t in range(x.shape[1]):
@@ -161,7 +164,7 @@ class keras_layers_RNN(Layer):
         return [result] + list(states) if self.return_state else result
 
     def compute_mask(self, inputs, mask=None):
-        return mask if self.return_sequences else None
+        return as_list(mask)[0] if self.return_sequences else None
 
 class keras_layers_Bidirectional(Layer):
     def __init__(self, layer, merge_mode="concat", backward_layer=None, **kwargs):

@@ -141,8 +141,8 @@ struct LayerSource: Sendable {
       var keywords = try call.arguments.keywords.sorted { $0.key < $1.key }.map {
         (name: $0.key, value: try symbol($0.value, symbols))
       }
-      let masks = try masks(type, positional, tensors, machine)
-      if let argument = masks.argument { keywords.append(("mask", argument)) }
+      let masks = try masks(type, positional, keywords, tensors, machine)
+      keywords += masks.arguments
       let result = try machine.call(object, positional, keywords)
       var outputs = try tensors.outputs(result, machine)
       try mask(&outputs, object, type, positional, masks.all, machine)
@@ -256,28 +256,38 @@ struct LayerSource: Sendable {
     return try keeps.map(machine.truth) ?? false
   }
 
-  /// The masks of the inputs, and the `mask` argument of `call`: for a list of tensors, Keras 3
-  /// passes a list even if there are no masks.
+  /// The masks of the first argument, and the arguments of `call` that are masks. For a list of
+  /// tensors, Keras 3 passes a list even if there are no masks; of several arguments it passes the
+  /// mask of `x` as `x_mask`.
   private func masks(
-    _ type: PythonClass, _ positional: [PythonSymbol], _ tensors: PythonTensors,
-    _ machine: PythonMachine
-  ) throws -> (argument: PythonSymbol?, all: PythonSymbol) {
+    _ type: PythonClass, _ positional: [PythonSymbol], _ keywords: PythonMachine.Keywords,
+    _ tensors: PythonTensors, _ machine: PythonMachine
+  ) throws -> (arguments: PythonMachine.Keywords, all: PythonSymbol) {
     guard case .function(let function)? = try type.member("call", machine)?.value else {
-      return (nil, .none)
+      return ([], .none)
     }
-    let takes =
-      function.code.variables.prefix(function.code.argumentCount).contains("mask")
-      && tensors.call.arguments.keywords["mask"] == nil
-    func masks(_ symbol: PythonSymbol) throws -> PythonSymbol {
-      if case .list(let list) = symbol { return .list(PythonList(try list.elements.map(masks))) }
+    let code = function.code
+    let names = code.variables.prefix(code.argumentCount + code.keywordOnlyCount)
+    let isKeras3 = tensors.call.version.isAtLeast(3, 0)
+    let given = zip(names.dropFirst(), positional).map { (name: $0, value: $1) } + keywords
+    let inputs = given.filter { PythonTensors.leaves($0.value).contains(where: \.holdsTensor) }
+    let isOne = !isKeras3 || inputs.count == 1 || tensors.call.isMaskPassed
+    func takes(_ name: String) -> Bool {
+      names.contains(name) && !given.contains { $0.name == name }
+    }
+    func masks(_ symbol: PythonSymbol, isRead: Bool) throws -> PythonSymbol {
+      if case .list(let list) = symbol {
+        return .list(PythonList(try list.elements.map { try masks($0, isRead: isRead) }))
+      }
       if case .dictionary(let members) = symbol {
         return .dictionary(
-          PythonDictionary(try members.members.map { ($0.key, try masks($0.value)) }))
+          PythonDictionary(
+            try members.members.map { ($0.key, try masks($0.value, isRead: isRead)) }))
       }
       guard case .expression(let input) = symbol,
         let mask = try tensors.tensor(input, machine).mask
       else { return .none }
-      guard try takes || type.member("compute_mask", machine) != nil else {
+      guard try isRead || type.member("compute_mask", machine) != nil else {
         tensors.masks["\(input)"] = mask
         return .library("\(input)")
       }
@@ -297,11 +307,18 @@ struct LayerSource: Sendable {
       tensors.masks[name] = mask
       return .expression(.name(name))
     }
-    let all = try positional.first.map(masks) ?? .none
-    let isList = all.elements != nil
-    guard takes, isList || !all.isNone else { return (nil, all) }
+    let isRead = isOne && takes("mask")
+    let all = try positional.first.map { try masks($0, isRead: isRead) } ?? .none
+    guard isOne else {
+      let read = inputs.filter { takes($0.name + "_mask") }
+      return (
+        try read.map { ($0.name + "_mask", try masks($0.value, isRead: true)) }
+          .filter { !$0.1.isNone }, all
+      )
+    }
     let hasAny = PythonTensors.leaves(all).contains { !$0.isNone }
-    return (hasAny || isList && tensors.call.version.isAtLeast(3, 0) ? all : nil, all)
+    let isPassed = isRead && (hasAny || all.elements != nil && isKeras3)
+    return (isPassed ? [("mask", all)] : [], all)
   }
 
   /// Gives outputs without a mask the result of `compute_mask`; if the class does not define it,
