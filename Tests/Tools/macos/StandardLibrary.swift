@@ -31,8 +31,10 @@ struct Mutex<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
   ) throws(Failure) -> sending Result? { fatalError() }
 }
 
+/// The module `_Concurrency` has it.
 public protocol AsyncSequence { associatedtype Element }
 
+/// The module `_Concurrency` has it.
 public struct AsyncThrowingMapSequence<Base: AsyncSequence, Transformed> {}
 
 extension AsyncSequence {
