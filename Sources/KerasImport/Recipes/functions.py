@@ -185,7 +185,7 @@ class keras_layers_Bidirectional(Layer):
             return ops.concatenate([y, z], axis=-1)
         if self.merge_mode == "mul":
             return y * z
-        return (y + z) * (0.5 if self.merge_mode == "ave" else 1)
+        return (y + z) * {"sum": 1, "ave": 0.5}[self.merge_mode]
 
     def compute_mask(self, inputs, mask=None):
         mask = mask if self.forward_layer.return_sequences else None
