@@ -9,15 +9,24 @@ extension MILProgram {
   ) throws {
     let lowering = ProgramLowering(self, values: nil, keepsStates: false)
     func visit(_ block: MILBlock) throws {
+      // An operation may expand what another one gives.
+      var read: Set<String> = []
+      func isNeeded(_ operation: MILOperation) -> Bool {
+        operation.isExpansion
+          && operation.outputs.contains { names.contains($0.name) || read.contains($0.name) }
+      }
+      for operation in block.operations.reversed() where isNeeded(operation) {
+        read.formUnion(operation.namesRead)
+      }
       for operation in block.operations {
-        let name = operation.outputs.first?.name ?? ""
-        if operation.type == "const" || names.contains(name) && operation.isExpansion {
+        if operation.type == "const" || isNeeded(operation) {
           try lowering.lower(operation)
-          if names.contains(name), let elements = try lowering.value(name).constant {
-            try body(name, elements)
+          for name in operation.outputs.map(\.name) {
+            if names.contains(name), let elements = try lowering.value(name).constant {
+              try body(name, elements)
+            }
+            if operation.isExpansion, !read.contains(name) { lowering.forget(name) }
           }
-          // Sparse values are expanded by another operation.
-          if operation.isExpansion, operation.outputs.count == 1 { lowering.forget(name) }
         }
         try operation.blocks.forEach(visit)
       }

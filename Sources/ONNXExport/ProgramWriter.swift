@@ -50,8 +50,7 @@ final class ProgramWriter {
   func constant(_ name: String) throws -> MILElements? {
     if let elements = constants[name] { return elements }
     guard expansions.contains(name) else { return nil }
-    // A constant may be expanded from another one.
-    try program.forEachConstant(named: expansions) {
+    try program.forEachConstant(named: [name]) {
       if constants[$0] == nil { constants[$0] = $1 }
     }
     return constants[name]
@@ -65,7 +64,7 @@ final class ProgramWriter {
     let type = try ONNXDataType(elements.type)
     let data: Bytes
     switch type {
-    case .float: data = try elements.weights().floatValue.contiguous()
+    case .float: data = try elements.weights().values(shape: elements.shape).contiguous()
     case .float16: data = try elements.bytes ?? Half.bytes(elements.floats())
     case .double: data = try Bytes(elements.floats().map { Double($0) })
     case .int64: data = try Bytes(elements.ints().map { Int64($0) })

@@ -113,6 +113,13 @@ package struct MILOperation: SpecificationMessage {
     inputs.first { $0.key == name }.map { $0.value?.arguments ?? [] }
   }
 
+  /// The names of the arguments' values.
+  package var namesRead: [String] {
+    inputs.flatMap { $0.value?.arguments ?? [] }.compactMap {
+      if case .name(let name)? = $0.content { name } else { nil }
+    }
+  }
+
   /// Transforms every value that the operation holds directly.
   package mutating func mapValues(_ change: (MILValue) throws -> MILValue) rethrows {
     for index in attributes.indices {

@@ -256,12 +256,6 @@ extension MILBlock {
 }
 
 extension MILOperation {
-  fileprivate var namesRead: [String] {
-    inputs.flatMap { $0.value?.arguments ?? [] }.compactMap {
-      if case .name(let name)? = $0.content { name } else { nil }
-    }
-  }
-
   /// Whether the operation does more than compute its results.
   fileprivate var changesState: Bool {
     !blocks.isEmpty || ["read_state", "coreml_update_state", "classify"].contains(type)

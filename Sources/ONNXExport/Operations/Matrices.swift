@@ -43,10 +43,16 @@ let matrixRules: [String: ONNXRule] = [
   },
   "band_part": { call in
     let x = try call.value("x")
-    guard x.rank > 1, let rows = x.shape[x.rank - 2], let columns = x.shape[x.rank - 1] else {
-      throw call.unsupported("the sizes of the matrices are not known", field: "x")
-    }
     let (lower, upper) = (try call.int("lower", -1), try call.int("upper", -1))
+    try require(x.rank > 1, "the rank is \(x.rank); at least 2 is needed", field: "x")
+    guard let rows = x.shape[x.rank - 2], let columns = x.shape[x.rank - 1] else {
+      try call.graph.require(opset: 14, "operator for triangles of matrices of any size")
+      func triangle(_ x: GraphValue, _ side: Int, _ diagonal: Int) throws -> GraphValue {
+        try call.add("Trilu", [x, call.integers([diagonal], [])], [("upper", .int(side))])
+      }
+      let above = lower < 0 ? x : try triangle(x, 1, -lower)
+      return [upper < 0 ? above : try triangle(above, 0, upper)]
+    }
     let count = try checkedProduct([rows, columns], limit: 1 << 24)
     let mask = (0..<count).map { index -> Float in
       let distance = index % columns - index / columns

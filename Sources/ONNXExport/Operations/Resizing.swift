@@ -57,6 +57,10 @@ extension ExportedOperation {
   fileprivate func enlarged(_ mode: String, _ coordinates: String) throws -> GraphValue {
     let x = try value("x")
     let factors = [try float("scale_factor_height", 1), try float("scale_factor_width", 1)]
+    // The distance of the points is the ratio of the sizes, which a fraction only approximates.
+    if let sizes = try declared().sizes, factors.contains(where: { $0 != $0.rounded() }) {
+      return try resized(mode, Array(sizes.suffix(2)), (coordinates, "floor"))
+    }
     let scales = [Float](repeating: 1, count: max(0, x.rank - 2)) + factors
     return try add(
       "Resize", [x, .missing, array(scales, [scales.count], .float32)],
