@@ -13,6 +13,12 @@ private struct ValueCheck {
       kind: .outOfRange, text: "beyond the declared float16, infinite in Core ML",
       isAffected: Half.overflows)
   }
+
+  static var lostDigits: Self {
+    Self(kind: .lostDigits, text: "at least 2²⁴, where single precision loses digits") {
+      (0x1p24...0x1p31).contains(abs($0))
+    }
+  }
 }
 
 extension FeatureType {
@@ -32,10 +38,7 @@ extension FeatureType {
       ]
       if array.dataType == .float16 { checks.append(.halfOverflow) }
       if array.dataType.wholeNumbers != nil {
-        checks.append(
-          ValueCheck(kind: .lostDigits, text: "at least 2²⁴, where single precision loses digits") {
-            (0x1p24...0x1p31).contains(abs($0))
-          })
+        checks.append(.lostDigits)
       }
       return checks
     default: return []
@@ -58,6 +61,7 @@ extension FeatureType {
         ValueCheck(kind: .outOfRange, text: "beyond the declared \(array.dataType)") {
           $0.isFinite && !range.contains($0)
         },
+        .lostDigits,
       ]
     } else if array.dataType == .float16 {
       checks.append(.halfOverflow)
@@ -139,7 +143,9 @@ extension Predictor {
     guard let report = options.engine.hooks.onFinding else { return }
     for output in model.description?.output ?? [] {
       guard let value = outputs[output.name], let type = output.type else { continue }
-      value.findings(type.outputChecks, "output '\(output.name)'").forEach(report)
+      // Feature models compute in double precision.
+      let checks = type.outputChecks.filter { $0.kind != .lostDigits }
+      value.findings(checks, "output '\(output.name)'").forEach(report)
     }
   }
 }

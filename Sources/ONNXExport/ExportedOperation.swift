@@ -14,7 +14,7 @@ let onnxRules: [String: ONNXRule] = [
   namesakeRules, activationRules, unaryRules, binaryRules, reductionRules, convolutionRules,
   poolingRules, normalizationRules, matrixRules, shapeRules, slicingRules, joiningRules,
   resizingRules, gatheringRules, recurrentRules, quantizationRules, randomRules, detectionRules,
-  interfaceRules,
+  controlRules, interfaceRules,
 ].reduce(into: [:]) { $0.merge($1) { first, _ in first } }
 
 /// An operation of a program that is being written: its arguments, and the nodes that it becomes.

@@ -24,6 +24,8 @@ final class GraphBuilder {
   let opset: Int
   private(set) var nodes: [ONNXNode] = []
   private(set) var initializers: [ONNXTensor] = []
+  /// The number of graphs around the current one.
+  private(set) var depth = 0
   private var names: Set<String> = []
   /// Existing initializers by contents.
   private var known: [Key: String] = [:]
@@ -69,6 +71,19 @@ final class GraphBuilder {
     return node.outputs
   }
 
+  /// The nodes that `body` adds, which are not part of this graph.
+  func nested(_ body: () throws -> Void) rethrows -> [ONNXNode] {
+    let outer = nodes
+    nodes = []
+    depth += 1
+    defer {
+      nodes = outer
+      depth -= 1
+    }
+    try body()
+    return nodes
+  }
+
   /// Renames a value that a node since `mark` produces; returns false if none does.
   func rename(_ name: String, to new: String, since mark: Int) -> Bool {
     guard let position = nodes[mark...].lastIndex(where: { $0.outputs.contains(name) }) else {
@@ -112,7 +127,7 @@ final class GraphBuilder {
     var needed = outputs
     var kept: [ONNXNode] = []
     for var node in nodes.reversed() where node.outputs.contains(where: needed.contains) {
-      needed.formUnion(node.inputs)
+      needed.formUnion(node.namesRead)
       if Self.optionalOutputs.contains(node.type) {
         node.outputs = node.outputs.map { needed.contains($0) ? $0 : "" }
         while node.outputs.last == "" { node.outputs.removeLast() }

@@ -68,6 +68,9 @@ package struct ONNXGraph: SpecificationMessage {
     .messages("input", \.inputs),
     .messages("output", \.outputs),
   ]
+
+  /// The names of all values that the graph reads, including those of surrounding graphs.
+  var namesRead: [String] { nodes.flatMap(\.namesRead) + outputs.map(\.name) }
 }
 
 /// An operator with its inputs; an empty name means an omitted input.
@@ -90,6 +93,8 @@ package struct ONNXNode: SpecificationMessage {
     .string("domain", \.domain),
     .messages("attribute", \.attributes),
   ]
+
+  var namesRead: [String] { inputs + attributes.compactMap(\.graph).flatMap(\.namesRead) }
 }
 
 package struct ONNXAttribute: SpecificationMessage {
@@ -97,6 +102,7 @@ package struct ONNXAttribute: SpecificationMessage {
   package var float: Float = 0
   package var int = 0
   package var string = ""
+  package var graph: ONNXGraph?
   package var floats: [Float] = []
   package var ints: [Int] = []
   package var strings: [String] = []
@@ -111,6 +117,7 @@ package struct ONNXAttribute: SpecificationMessage {
     .float("f", \.float),
     .int("i", \.int),
     .string("s", \.string),
+    .message("g", \.graph),
     .floats("floats", \.floats),
     .ints("ints", \.ints),
     .strings("strings", \.strings),
@@ -123,6 +130,7 @@ enum AttributeValue {
   case float(Float)
   case int(Int)
   case string(String)
+  case graph(ONNXGraph)
   case floats([Float])
   case ints([Int])
   case strings([String])
@@ -134,6 +142,7 @@ enum AttributeValue {
     case .float(let value): (result.type, result.float) = (1, value)
     case .int(let value): (result.type, result.int) = (2, value)
     case .string(let value): (result.type, result.string) = (3, value)
+    case .graph(let value): (result.type, result.graph) = (5, value)
     case .floats(let values): (result.type, result.floats) = (6, values)
     case .ints(let values): (result.type, result.ints) = (7, values)
     case .strings(let values): (result.type, result.strings) = (8, values)

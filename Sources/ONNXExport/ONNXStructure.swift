@@ -38,17 +38,22 @@ extension ONNXModel {
         report("the initializer '\(tensor.name)' of \(tensor.sizes) has \(stored ?? 0) bytes")
       }
     }
-    for node in graph.nodes {
-      for input in node.inputs where !input.isEmpty && !defined.contains(input) {
-        report("the input '\(input)' is not defined before it is used", node)
+    func check(_ graph: ONNXGraph, _ around: Set<String>) {
+      var defined = around.union(graph.inputs.map(\.name))
+      for node in graph.nodes {
+        for input in node.inputs where !input.isEmpty && !defined.contains(input) {
+          report("the input '\(input)' is not defined before it is used", node)
+        }
+        for inner in node.attributes.compactMap(\.graph) { check(inner, defined) }
+        for output in node.outputs where !output.isEmpty && !defined.insert(output).inserted {
+          report("the output '\(output)' is defined twice", node)
+        }
       }
-      for output in node.outputs where !output.isEmpty && !defined.insert(output).inserted {
-        report("the output '\(output)' is defined twice", node)
+      for output in graph.outputs where !defined.contains(output.name) {
+        report("nothing gives the output '\(output.name)'")
       }
     }
-    for output in graph.outputs where !defined.contains(output.name) {
-      report("nothing gives the output '\(output.name)'")
-    }
+    check(graph, defined)
     return errors
   }
 }

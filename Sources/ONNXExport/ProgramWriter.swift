@@ -92,13 +92,28 @@ final class ProgramWriter {
     }
   }
 
+  /// Writes a block inside an operation; names that it defines are local.
+  func results(of block: MILBlock, _ inputs: [GraphValue]) throws -> [GraphValue] {
+    let outer = (values, constants, expansions, initializers, states.mapValues(\.name))
+    defer { (values, constants, expansions, initializers) = (outer.0, outer.1, outer.2, outer.3) }
+    try require(
+      block.inputs.count == inputs.count,
+      "a block takes \(counted(block.inputs.count, "value")), not \(inputs.count)")
+    for (input, value) in zip(block.inputs, inputs) { values[input.name] = value }
+    try write(block)
+    try require(
+      states.mapValues(\.name) == outer.4, .unsupported,
+      "a loop or branch that changes a state is not supported")
+    return try block.outputs.map(value)
+  }
+
   /// Reports all operations without a rule.
   private func refuse(_ block: MILBlock) throws {
     let others = block.operations.filter { $0.type != "const" && onnxRules[$0.type] == nil }
     guard let first = others.first else { return }
     let hint =
-      others.contains { !$0.blocks.isEmpty || $0.type.contains("list") }
-      ? "loops, conditions and lists are not written in this version" : nil
+      others.contains { $0.type.contains("list") }
+      ? "lists are not written in this version" : nil
     let error = ModelError(
       .unsupported,
       others.count == 1
@@ -130,7 +145,7 @@ final class ProgramWriter {
     for (output, result) in zip(operation.outputs, results) {
       guard let tensor = output.type?.tensor else { continue }
       var value = result
-      let name = outputNames[output.name] ?? graph.unique(output.name)
+      let name = (graph.depth == 0 ? outputNames[output.name] : nil) ?? graph.unique(output.name)
       if graph.rename(value.name, to: name, since: mark) { value.name = name }
       value.type = tensor.dataType
       value.shape = try tensor.checkedSizes

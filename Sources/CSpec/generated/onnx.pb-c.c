@@ -927,7 +927,7 @@ const ProtobufCEnumDescriptor onnx__attribute_proto__attribute_type__descriptor 
   onnx__attribute_proto__attribute_type__value_ranges,
   NULL,NULL,NULL,NULL   /* reserved[1234] */
 };
-static const ProtobufCFieldDescriptor onnx__attribute_proto__field_descriptors[8] =
+static const ProtobufCFieldDescriptor onnx__attribute_proto__field_descriptors[9] =
 {
   {
     "name",
@@ -974,6 +974,18 @@ static const ProtobufCFieldDescriptor onnx__attribute_proto__field_descriptors[8
     offsetof(Onnx__AttributeProto, s),
     NULL,
     &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "g",
+    6,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Onnx__AttributeProto, g),
+    &onnx__graph_proto__descriptor,
+    NULL,
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
@@ -1028,20 +1040,21 @@ static const ProtobufCFieldDescriptor onnx__attribute_proto__field_descriptors[8
 };
 static const unsigned onnx__attribute_proto__field_indices_by_name[] = {
   1,   /* field[1] = f */
-  4,   /* field[4] = floats */
+  5,   /* field[5] = floats */
+  4,   /* field[4] = g */
   2,   /* field[2] = i */
-  5,   /* field[5] = ints */
+  6,   /* field[6] = ints */
   0,   /* field[0] = name */
   3,   /* field[3] = s */
-  6,   /* field[6] = strings */
-  7,   /* field[7] = type */
+  7,   /* field[7] = strings */
+  8,   /* field[8] = type */
 };
 static const ProtobufCIntRange onnx__attribute_proto__number_ranges[3 + 1] =
 {
   { 1, 0 },
-  { 7, 4 },
-  { 20, 7 },
-  { 0, 8 }
+  { 6, 4 },
+  { 20, 8 },
+  { 0, 9 }
 };
 const ProtobufCMessageDescriptor onnx__attribute_proto__descriptor =
 {
@@ -1051,7 +1064,7 @@ const ProtobufCMessageDescriptor onnx__attribute_proto__descriptor =
   "Onnx__AttributeProto",
   "onnx",
   sizeof(Onnx__AttributeProto),
-  8,
+  9,
   onnx__attribute_proto__field_descriptors,
   onnx__attribute_proto__field_indices_by_name,
   3,  onnx__attribute_proto__number_ranges,

@@ -134,6 +134,7 @@ struct  Onnx__AttributeProto
   float f;
   int64_t i;
   char *s;
+  Onnx__GraphProto *g;
   size_t n_floats;
   float *floats;
   size_t n_ints;
@@ -144,7 +145,7 @@ struct  Onnx__AttributeProto
 };
 #define ONNX__ATTRIBUTE_PROTO__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&onnx__attribute_proto__descriptor) \
-    , (char *)protobuf_c_empty_string, 0, 0, (char *)protobuf_c_empty_string, 0,NULL, 0,NULL, 0,NULL, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__UNDEFINED }
+    , (char *)protobuf_c_empty_string, 0, 0, (char *)protobuf_c_empty_string, NULL, 0,NULL, 0,NULL, 0,NULL, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__UNDEFINED }
 
 
 struct  Onnx__ValueInfoProto

@@ -80,8 +80,8 @@ struct Windows {
     pad.indices.map { axis in
       let (before, after) = pad[axis]
       let rest = size[axis] + before + after - kernel[axis]
-      // The layer refuses a window that is larger than the input.
-      if rest < 0 { return pad[axis] }
+      // No window starts within the input, and the layer refuses it.
+      if rest <= -strides[axis] { return pad[axis] }
       var steps = (rest + strides[axis] - 1) / strides[axis]
       if before + after > 0, steps * strides[axis] >= size[axis] + before { steps -= 1 }
       let covered = steps * strides[axis] + kernel[axis]
@@ -234,7 +234,10 @@ private func pooling(_ name: String, _ summary: String, _ type: Pooling.PoolingT
     layer.kernelSize = planes.kernel
     layer.stride = planes.strides
     layer.avgPoolExcludePadding = excludes
-    if isCeiling, !planes.isSame, planes.pad.allSatisfy({ $0.before == $0.after }) {
+    let isSmall = kernel.indices.contains {
+      kernel[$0] > x.shape[$0 + 2] + windows.pad[$0].before + windows.pad[$0].after
+    }
+    if isCeiling, !isSmall, !planes.isSame, planes.pad.allSatisfy({ $0.before == $0.after }) {
       var complete = ValidCompletePadding()
       complete.paddingAmounts = planes.pad.map(\.before)
       layer.padding = .includeLastPixel(complete)

@@ -42,22 +42,19 @@ let gatheringRules: [String: ONNXRule] = [
       Array(axis..<axis + inner) + (0..<updates.rank).filter { !(axis..<axis + inner).contains($0) }
     )
     let positions = try call.unsqueeze(call.cast(indices, to: .int64), [inner])
-    let result = try call.add(
-      "ScatterND", [call.transpose(data, order), positions, moved], call.reduction(),
-      shape: order.map { data.shape[$0] })
+    let result = try call.scattered("ScatterND", call.transpose(data, order), positions, moved)
     return [try call.transpose(result, order.indices.map { order.firstIndex(of: $0) ?? $0 })]
   },
   "scatter_nd": one { call in
-    try call.add(
-      "ScatterND",
-      [call.value("data"), call.cast(call.value("indices"), to: .int64), call.value("updates")],
-      call.reduction())
+    try call.scattered(
+      "ScatterND", call.value("data"), call.cast(call.value("indices"), to: .int64),
+      call.value("updates"))
   },
   "scatter_along_axis": one { call in
     let data = try call.value("data")
-    return try call.add(
-      "ScatterElements", [data, call.value("indices"), call.value("updates")],
-      [("axis", .int(call.axis("axis", of: data, 0)))] + call.reduction())
+    return try call.scattered(
+      "ScatterElements", data, call.value("indices"), call.value("updates"),
+      [("axis", .int(call.axis("axis", of: data, 0)))])
   },
   "topk": { call in
     let x = try call.value("x")
@@ -85,6 +82,18 @@ extension ExportedOperation {
     let isExtremum = mode == "max" || mode == "min"
     try graph.require(opset: isExtremum ? 18 : 16, "scatter operator of mode '\(mode)'")
     return [("reduction", .string(mode))]
+  }
+
+  fileprivate func scattered(
+    _ type: String, _ data: GraphValue, _ indices: GraphValue, _ updates: GraphValue,
+    _ attributes: [(String, AttributeValue)] = []
+  ) throws -> GraphValue {
+    let reduction = try reduction()
+    // ONNX Runtime does not add or multiply in half precision.
+    let wide = data.type == .float16 && !reduction.isEmpty ? MILDataType.float32 : data.type
+    let result = try add(
+      type, [cast(data, to: wide), indices, cast(updates, to: wide)], attributes + reduction)
+    return try cast(result, to: data.type)
   }
 
   /// - Parameter result: the index of the operation's result with the indices.

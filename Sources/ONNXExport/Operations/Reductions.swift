@@ -11,9 +11,12 @@ let reductionRules: [String: ONNXRule] = [
   "reduce_argmax": extremum("ArgMax"), "reduce_argmin": extremum("ArgMin"),
   "cumsum": one { call in
     let x = try call.value("x")
-    return try call.add(
-      "CumSum", [x, call.integers([call.axis("axis", of: x, 0)], [])],
+    // The operator does not take half precision.
+    let wide = x.type == .float16 ? MILDataType.float32 : x.type
+    let sum = try call.add(
+      "CumSum", [call.cast(x, to: wide), call.integers([call.axis("axis", of: x, 0)], [])],
       [("exclusive", .int(call.int("exclusive", 0))), ("reverse", .int(call.int("reverse", 0)))])
+    return try call.cast(sum, to: x.type)
   },
 ]
 

@@ -8,11 +8,17 @@ let slicingRules: [String: ONNXRule] = [
     if let begin = try call.constant("begin")?.ints(), let size = try call.constant("size")?.ints()
     {
       try require(begin.count == size.count, "\(begin) and \(size)", field: "size")
-      let ends = zip(begin, size).map { $1 == -1 ? Int(Int32.max) : $0 + $1 }
+      let ends = zip(begin, size).map {
+        $1 == -1 || $0 < 0 && $0 + $1 >= 0 ? Int(Int32.max) : $0 + $1
+      }
       return [try call.add("Slice", [x, call.list(begin), call.list(ends)])]
     }
     let (begin, size) = (try call.sizes("begin"), try call.sizes("size"))
-    return [try call.add("Slice", [x, begin, call.binary("Add", begin, size)])]
+    // −1 stands for the rest of the axis.
+    let isOpen = try call.add("Equal", [size, call.integers([-1], [])], type: .bool)
+    let limit = try call.integers([Int(Int32.max)], [])
+    let end = try call.add("Where", [isOpen, limit, call.binary("Add", begin, size)], type: .int64)
+    return [try call.add("Slice", [x, begin, end])]
   },
   "slice_update": { try $0.updated() },
   "sliding_windows": { call in
@@ -108,7 +114,7 @@ private struct Slices {
 extension ExportedOperation {
   fileprivate func sliced() throws -> [GraphValue] {
     var x = try value("x")
-    if let index = try variableIndex(x) { return [index] }
+    if try hasVariablePlace { return [try variableSlice(x)] }
     let slices = try Slices(self, rank: x.rank)
     let axes = slices.axes
     if !axes.isEmpty {
@@ -124,9 +130,12 @@ extension ExportedOperation {
     return [try squeeze(x, slices.squeezed.indices.filter { slices.squeezed[$0] })]
   }
 
-  /// A slice whose indices depend on the inputs; nil if they are constant.
-  private func variableIndex(_ x: GraphValue) throws -> GraphValue? {
-    if try constant("begin") != nil, try constant("end") != nil { return nil }
+  private var hasVariablePlace: Bool {
+    get throws { try constant("begin") == nil || constant("end") == nil }
+  }
+
+  /// A slice whose place depends on the inputs.
+  private func variableSlice(_ x: GraphValue) throws -> GraphValue {
     let squeezed = try flags("squeeze_mask", count: x.rank)
     let (begins, ends) = (
       try flags("begin_mask", count: x.rank), try flags("end_mask", count: x.rank)
@@ -161,6 +170,14 @@ extension ExportedOperation {
   fileprivate func updated() throws -> [GraphValue] {
     let (x, update) = (try value("x"), try value("update"))
     guard let sizes = x.sizes else { throw unsupported("the sizes are not known", field: "x") }
+    if try hasVariablePlace {
+      // The elements' numbers, sliced, are the places of the update's elements.
+      let count = try checkedProduct(sizes, limit: Limits.tensorElements)
+      let range = try [0, count, 1].map { try integers([$0], []) }
+      let places = try variableSlice(reshape(add("Range", range, shape: [count]), sizes))
+      let flat = try [x, places, update].map { try reshape($0, [-1]) }
+      return [try reshape(add("ScatterElements", flat), sizes)]
+    }
     let slices = try Slices(self, rank: x.rank)
     guard let last = slices.axes.last else { return [try reshape(update, sizes)] }
     _ = try checkedProduct(sizes[...last], limit: 1 << 24)
