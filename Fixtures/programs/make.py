@@ -472,6 +472,48 @@ family("reflected", ct.target.iOS15, {"x": H.uniform(-2, 2, (2, 3)).astype(np.fl
        [of("pad", "x", pad=[5, 2, 1, 7], mode="reflect"), of("pad", "x", pad=[0, 1], mode="reflect"), of("pad", "z", pad=[2, 0, 3, 1], mode="reflect")])
 
 
+def enlarged(image, size):
+    import torch
+    return torch.nn.functional.interpolate(torch.from_numpy(image).double(), size, mode="bilinear").numpy()
+
+
+def replaced(x, at, by):
+    x = x.copy()
+    x[at[0]:at[0] + by.shape[0], at[1]:at[1] + by.shape[1]] = by
+    return x
+
+
+def powers(x):
+    """Twice as much until one is 8 or larger; 1 less if the sum is negative."""
+    body = lambda y: mb.cond(pred=mb.less(x=mb.reduce_sum(x=x), y=np.float32(0)), _true_fn=lambda: mb.sub(x=mb.mul(x=y, y=np.float32(2)), y=np.float32(1)),
+                             _false_fn=lambda: mb.mul(x=y, y=np.float32(2)))
+    return mb.while_loop(_cond=lambda y: mb.less(x=mb.reduce_max(x=y), y=np.float32(8)), _body=body, loop_vars=(x,))
+
+
+def doubled(x):
+    y = x
+    while y.max() < 8: y = 2 * y - (x.sum() < 0)
+    return y
+
+
+# Places that depend on an input, tables of codes, factors that are no ratio, windows larger than their image, loops, and
+# half precision, in which the numbers and their sums are exact.
+TABLE, KEYS, ROWS, BLOCK = np.float32([-1, 0.5, 2, 3]).reshape(1, 1, 4, 1), H.integers(0, 4, (3, 5)), np.float32([[0.5], [2], [3]]), np.float32([[7, 8], [9, 10]])
+table = lambda: mb.constexpr_lut_to_dense(indices=bits(KEYS, "uint2"), lut=TABLE)
+half = lambda x: mb.cast(x=x, dtype="fp16")
+family("places", ct.target.iOS18, {"x": (H.integers(-128, 129, (3, 5)) / 64).astype(np.float32), "at": np.array([1, 2], np.int32), "image": H.uniform(-2, 2, (1, 2, 2, 5)).astype(np.float32)}, [
+    numpy(lambda x, at, image: mb.slice_update(x=x, update=BLOCK, begin=at, end=mb.add(x=at, y=np.int32([2, 2]))), lambda x, at, image: replaced(x, at, BLOCK)),
+    numpy(lambda x, at, image: mb.slice_by_size(x=x, begin=at, size=np.int32([2, -1])), lambda x, at, image: x[1:3, 2:]),
+    numpy(lambda x, at, image: mb.mul(x=x, y=table()), lambda x, at, image: x * TABLE.ravel()[KEYS]),
+    numpy(lambda x, at, image: mb.mul(x=x, y=mb.constexpr_blockwise_shift_scale(data=table(), scale=ROWS)), lambda x, at, image: x * TABLE.ravel()[KEYS] * ROWS),
+    numpy(lambda x, at, image: mb.upsample_bilinear(x=image, scale_factor_height=(3 + 1e-4) / 2, scale_factor_width=(7 + 1e-4) / 5, align_corners=False), lambda x, at, image: enlarged(image, (3, 7))),
+    numpy(lambda x, at, image: mb.avg_pool(x=image, kernel_sizes=[3, 3], strides=[2, 2], pad_type="custom", pad=[0, 0, 0, 0], ceil_mode=True), lambda x, at, image: pooled(image, [3, 3], [2, 2], [0] * 4, "mean")),
+    numpy(lambda x, at, image: powers(x), lambda x, at, image: doubled(x)),
+    numpy(lambda x, at, image: mb.cast(x=mb.cumsum(x=half(x), axis=1), dtype="fp32"), lambda x, at, image: np.cumsum(x, 1)),
+    numpy(lambda x, at, image: mb.cast(x=mb.scatter(data=half(x), indices=at, updates=BLOCK.repeat(3, 1)[:, :5].astype(np.float16), mode="add", axis=0), dtype="fp32"),
+          lambda x, at, image: x + np.concatenate([np.zeros((1, 5)), BLOCK.repeat(3, 1)[:, :5]]))])
+
+
 def make(name):
     target, inputs, operations = FAMILIES[name]
     kinds = {np.dtype(np.float32): types.fp32, np.dtype(np.int32): types.int32}

@@ -13,6 +13,7 @@ import Testing
     "unary", "binary", "logical", "reductions", "shapes", "normalizations", "sampling", "boxes",
     "boxes17", "recurrent", "lists", "rearranged", "quantized", "sparse",
     "values", "dilated", "mixed", "growing", "validated", "reflected", "pooled", "condition",
+    "places",
   ])
   func operationsGiveTheirValues(family: String) throws {
     let path = Self.programs.path(family)

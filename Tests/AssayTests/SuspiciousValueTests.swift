@@ -72,6 +72,14 @@ import Testing
       "\(result.errors)")
   }
 
+  /// 2²⁴ + 1 is the first whole number that single precision lacks.
+  @Test func anInt32OutputThatLostDigitsIsNamed() throws {
+    let result = try run(denseModel(bias: [0x1p24, 16_777_215, -0x1p30], output: .int32))
+    #expect(result.code == 0)
+    #expect(
+      result.errors.contains("output 'y': 2 values of 3 are at least 2²⁴"), "\(result.errors)")
+  }
+
   // MARK: - Range
 
   @Test(arguments: ["x.json", "x.csv", "x.npy"])

@@ -140,15 +140,53 @@ import Testing
     }
   }
 
-  /// This version has no operator for loops; the message names the operation.
-  @Test func loopsAreRefused() throws {
+  /// This version writes no lists; the message names the operations.
+  @Test func listsAreRefused() throws {
     try withTemporaryFolder { folder in
       let result = try Command.run(
         "convert", Self.programs.path("growing.mlpackage"), "-o", folder + "/m.onnx")
       #expect(result.code == 2, "\(result.errors)")
-      #expect(result.errors.contains("'while_loop_0' (while_loop)"), "\(result.errors)")
-      #expect(result.errors.contains("loops, conditions and lists"), "\(result.errors)")
+      #expect(result.errors.contains("'make_list_0' (make_list)"), "\(result.errors)")
+      #expect(result.errors.contains("lists are not written"), "\(result.errors)")
       #expect(fileNames(in: folder).isEmpty)
+    }
+  }
+
+  /// A loop's and a branch's blocks are graphs; tables of codes are expanded; a fractional factor
+  /// is the ratio of two sizes.
+  @Test func placesTablesAndLoops() throws {
+    try withTemporaryFolder { folder in
+      let model = try Self.converted([Self.programs.path("places.mlpackage")], in: folder)
+      #expect(model.findings.isEmpty, "\(model.findings)")
+      let graph = try #require(model.graph)
+      let loop = try #require(graph.nodes.first { $0.type == "Loop" }?.attributes[0].graph)
+      let branch = try #require(loop.nodes.first { $0.type == "If" })
+      #expect(branch.attributes.map(\.name) == ["then_branch", "else_branch"])
+      #expect(graph.nodes.first { $0.type == "Resize" }?.inputs.count == 4)
+      // The blocks read values of the graph around them.
+      var damaged = model
+      damaged.graph?.inputs.removeAll { $0.name == "x" }
+      #expect(damaged.findings.contains { $0.layerClass == "ReduceSum" })
+    }
+  }
+
+  /// `band_part` keeps columns j of row i for i − j ≤ lower and j − i ≤ upper. Trilu keeps
+  /// j − i ≥ k of upper triangles, j − i ≤ k of lower ones.
+  @Test func trianglesOfMatricesOfAnySize() throws {
+    for (lower, upper, sides) in [(-1, 0, [0]), (2, -1, [1]), (1, 3, [1, 0])] {
+      let writer = ProgramWriter(MILProgram(), opset: 14, outputNames: [:])
+      writer.define("x", GraphValue(name: "x", type: .float32, shape: [nil, nil]))
+      var operation = MILOperation()
+      operation.inputs = [MILArgumentEntry("x", [.name("x")])]
+      operation.attributes = [
+        MILAttribute("lower", MILValue(ints: [lower], [])),
+        MILAttribute("upper", MILValue(ints: [upper], [])),
+      ]
+      let rule = try #require(onnxRules["band_part"])
+      _ = try rule(ExportedOperation(operation: operation, program: writer))
+      #expect(writer.graph.nodes.map { $0.attributes[0].int } == sides)
+      let diagonals = writer.graph.initializers.map { $0.data.array(of: Int64.self)[0] }
+      #expect(diagonals == sides.map { Int64($0 == 1 ? -lower : upper) })
     }
   }
 
@@ -228,7 +266,7 @@ import Testing
     let judge = "\(packageRoot)/Tests/Tools/onnx_judge.py"
     let names = [
       "binary", "boxes17", "unary", "reductions", "normalizations", "recurrent", "mixed", "logical",
-      "shapes",
+      "shapes", "places", "condition",
     ]
     let result = try Program(python).run(
       [judge, Command.binary, Self.programs.path("")]

@@ -46,7 +46,7 @@ enum ProgramDocumentation {
         ([half precision](predictions-differ.md#8-half-precision-before-it-ships)). In a program with values of
         both types, those in single precision remain so. `Tests/Tools/half_programs.py` compares its errors with
         PyTorch's in half precision: at most twice as large, or one rounding.
-      * Integers are also computed in single precision: they are exact up to 2²⁴.
+      * Integers are also computed in single precision: they are exact up to 2²⁴, and a warning names outputs beyond it.
       * The types and shapes of all results are derived and compared with those that the program declares.
       * Sizes and positions (`shape`, `begin`, `axes`, …) may depend on the shapes of the inputs or on their
         values. If they depend on values, every prediction converts the program to a network again, which takes
