@@ -477,6 +477,11 @@ def enlarged(image, size):
     return torch.nn.functional.interpolate(torch.from_numpy(image).double(), size, mode="bilinear").numpy()
 
 
+def torch_sampled(image, padding, aligns):
+    import torch
+    return torch.nn.functional.grid_sample(torch.from_numpy(image).double(), torch.from_numpy(POINTS).double(), padding_mode=padding, align_corners=aligns).numpy()
+
+
 def replaced(x, at, by):
     x = x.copy()
     x[at[0]:at[0] + by.shape[0], at[1]:at[1] + by.shape[1]] = by
@@ -496,10 +501,11 @@ def doubled(x):
     return y
 
 
-# Places that depend on an input, tables of codes, factors that are no ratio, windows larger than their image, loops, and
-# half precision, in which the numbers and their sums are exact.
+# Places that depend on an input, tables of codes, factors that are no ratio, windows larger than their image, loops, half
+# precision, in which the numbers and their sums are exact, and points between pixels as in PyTorch's grid_sample.
 TABLE, KEYS, ROWS, BLOCK = np.float32([-1, 0.5, 2, 3]).reshape(1, 1, 4, 1), H.integers(0, 4, (3, 5)), np.float32([[0.5], [2], [3]]), np.float32([[7, 8], [9, 10]])
 table = lambda: mb.constexpr_lut_to_dense(indices=bits(KEYS, "uint2"), lut=TABLE)
+POINTS = np.random.default_rng(9).uniform(-1.4, 1.4, (1, 2, 3, 2)).astype(np.float32)
 half = lambda x: mb.cast(x=x, dtype="fp16")
 family("places", ct.target.iOS18, {"x": (H.integers(-128, 129, (3, 5)) / 64).astype(np.float32), "at": np.array([1, 2], np.int32), "image": H.uniform(-2, 2, (1, 2, 2, 5)).astype(np.float32)}, [
     numpy(lambda x, at, image: mb.slice_update(x=x, update=BLOCK, begin=at, end=mb.add(x=at, y=np.int32([2, 2]))), lambda x, at, image: replaced(x, at, BLOCK)),
@@ -511,7 +517,10 @@ family("places", ct.target.iOS18, {"x": (H.integers(-128, 129, (3, 5)) / 64).ast
     numpy(lambda x, at, image: powers(x), lambda x, at, image: doubled(x)),
     numpy(lambda x, at, image: mb.cast(x=mb.cumsum(x=half(x), axis=1), dtype="fp32"), lambda x, at, image: np.cumsum(x, 1)),
     numpy(lambda x, at, image: mb.cast(x=mb.scatter(data=half(x), indices=at, updates=BLOCK.repeat(3, 1)[:, :5].astype(np.float16), mode="add", axis=0), dtype="fp32"),
-          lambda x, at, image: x + np.concatenate([np.zeros((1, 5)), BLOCK.repeat(3, 1)[:, :5]]))])
+          lambda x, at, image: x + np.concatenate([np.zeros((1, 5)), BLOCK.repeat(3, 1)[:, :5]]))] + [
+    numpy(lambda x, at, image, p=p, a=a: mb.resample(x=image, coordinates=POINTS, sampling_mode="bilinear", padding_mode=p, padding_value=np.float32(0), coordinates_mode="normalized_minus_one_to_one", align_corners=a),
+          lambda x, at, image, t=t, a=a: torch_sampled(image, t, a))
+    for p, t, a in (("constant", "zeros", False), ("symmetric", "reflection", False), ("reflection", "reflection", True), ("border", "border", True))])
 
 
 def make(name):

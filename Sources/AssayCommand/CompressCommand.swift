@@ -88,7 +88,9 @@ struct CompressCommand: SourceCommand {
     let isProgram = document.typeName == "mlProgram"
     try require(
       isProgram || !document.networks.isEmpty, .unsupported,
-      "the model has no neural network to compress", file: model)
+      "the model has no neural network to compress", file: model,
+      hint: document.pipelineModels.contains(where: \.isMLProgram)
+        ? "compress ML Programs before `assay merge` makes them a pipeline" : nil)
     try require(
       isProgram || !program.isGiven, .usage,
       "--group-size and --sparsity are for ML Programs", file: model,

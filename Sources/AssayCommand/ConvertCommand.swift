@@ -123,7 +123,10 @@ struct ConvertCommand: SourceCommand {
       try require(
         writesProgram && !dryRun && !comparison.prove, .mismatch, "is already a Core ML model",
         hint: result.model.firstTypeThatDoesNotRun.map { Model.remedy(forType: $0) }
-          ?? "convert it to an ML Program with -o FILE.mlpackage, or change it with `assay edit`")
+          ?? (result.model.isMLProgram
+            ? "an ML Program does not become a network; convert it to ONNX with -o FILE.onnx"
+            : "convert it to an ML Program with -o FILE.mlpackage")
+          + ", or change it with `assay edit`")
       if forgetBias == .add { result.model.forgetBias = .add }
     }
     guard !dryRun else { return }
@@ -138,7 +141,9 @@ struct ConvertCommand: SourceCommand {
     let isHalf = weightPrecision.precision == .float16
     if writesONNX { onnx.prepare(&result.model) }
     let network = result.model
-    if writesProgram, !(writesONNX && result.model.isMLProgram) {
+    // Nothing that is in a pipeline becomes ONNX.
+    let isFinal = result.model.isMLProgram || result.model.type?.pipeline != nil
+    if writesProgram, !(writesONNX && isFinal) {
       result.model = try program.program(
         of: network, isSource: result.isSource, isHalf: isHalf, target: source.target,
         inputs: comparison.inputs, forONNX: writesONNX, options.predictor)

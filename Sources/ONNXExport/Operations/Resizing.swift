@@ -32,6 +32,7 @@ let resizingRules: [String: ONNXRule] = [
     }
     return [try call.resized(name, sizes, call.grid())]
   },
+  "resample": { try $0.resampled() },
   "pixel_shuffle": { [try $0.blocks("DepthToSpace", "upscale_factor", "CRD")] },
   "depth_to_space": { [try $0.blocks("DepthToSpace", "block_size", "DCR")] },
   "space_to_depth": { [try $0.blocks("SpaceToDepth", "block_size", nil)] },
@@ -51,6 +52,30 @@ extension ExportedOperation {
     try add(
       type, [value("x")],
       [("blocksize", .int(int(size, 1)))] + (mode.map { [("mode", .string($0))] } ?? []))
+  }
+
+  fileprivate func resampled() throws -> [GraphValue] {
+    try graph.require(opset: 16, "operator that samples at points")
+    let (x, grid) = (try value("x"), try value("coordinates"))
+    let aligns = try bool("align_corners")
+    let padding = try string("padding_mode", "")
+    // Reflection at the centers of the corners, or at the edges.
+    let mirror = aligns ? "reflection" : "symmetric"
+    let names = ["constant": "zeros", "border": "border", mirror: "reflection"]
+    let fill = padding == "constant" ? try float("padding_value", 0) : 0
+    let modes = ["bilinear": graph.opset < 20 ? "bilinear" : "linear", "nearest": "nearest"]
+    guard let name = names[padding], fill == 0,
+      let mode = try modes[string("sampling_mode", "").lowercased()],
+      try string("coordinates_mode", "") == "normalized_minus_one_to_one"
+    else { throw unsupported("ONNX's GridSample has no such coordinates or padding") }
+    return [
+      try add(
+        "GridSample", [x, cast(grid, to: x.type)],
+        [
+          ("mode", .string(mode)), ("padding_mode", .string(name)),
+          ("align_corners", .int(aligns ? 1 : 0)),
+        ])
+    ]
   }
 
   /// Resizes the last two axes by factors.
