@@ -525,7 +525,7 @@ VECTOR_OPERATION vector_float vector_from_half(vector_half x) {
 #endif
 }
 
-/// Rounds numbers below 65520 to IEEE 754 binary16, ties to even.
+/// Rounds finite numbers to IEEE 754 binary16, ties to even, and those from 65520 on to infinity.
 VECTOR_OPERATION vector_float vector_round_to_half(vector_float x) {
 #if defined(__F16C__) || defined(__aarch64__)
   typedef _Float16 native __attribute__((ext_vector_type(VECTOR_LANES)));
@@ -535,7 +535,8 @@ VECTOR_OPERATION vector_float vector_round_to_half(vector_float x) {
   // The spacing of subnormal values, 2⁻²⁴, is that of floats near 0.5.
   vector_float subnormal = ((vector_float)bits + 0.5f) - 0.5f;
   vector_int normal = (bits + 0xfff + (bits >> 13 & 1)) & ~0x1fff;
-  vector_int value = bits < 0x38800000 ? (vector_int)subnormal : normal;
+  vector_int large = normal < 0x47800000 ? normal : (vector_int)0x7f800000;
+  vector_int value = bits < 0x38800000 ? (vector_int)subnormal : large;
   return (vector_float)(value | ((vector_int)x & (int)0x80000000));
 #endif
 }

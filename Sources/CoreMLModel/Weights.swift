@@ -105,8 +105,8 @@ package struct Quantization: SpecificationMessage {
   package var kind: Kind?
   package var unknownFields = UnknownFields()
 
-  /// Whether linear values are rounded to half precision; all are below 65520. Only weights of a
-  /// program in memory have this; the format cannot state it.
+  /// Whether linear values are rounded to half precision. Only weights in memory have this, of a
+  /// program or for half-precision arithmetic; the format cannot state it.
   package var roundsToHalf = false
 
   package init() {}

@@ -19,7 +19,7 @@ package struct ExpansionArguments: @unchecked Sendable {
   package var first: Int
   package var count: Int
   package var output: UnsafeMutablePointer<Float>
-  /// Whether to round the values of linear codes to half precision; they must be below 65520.
+  /// Whether to round the values of linear codes to half precision.
   package var roundsToHalf = false
 
   package init(

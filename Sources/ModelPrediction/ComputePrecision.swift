@@ -183,14 +183,21 @@ extension NeuralNetworkLayer {
   fileprivate func isOfWholeNumbers(_ whole: Set<String>) -> Bool {
     guard let constant = parameters as? LoadConstantND else { return false }
     return output.allSatisfy(whole.contains)
-      || constant.data?.floatValue.contains { $0 != $0.rounded() } == false
+      || constant.data?.floatValue.isOfWholeNumbers == true
   }
 }
 
+extension FloatValues {
+  fileprivate var isOfWholeNumbers: Bool { count > 0 && !contains { $0 != $0.rounded() } }
+}
+
 extension Weights {
-  /// Rounds single precision to half precision.
+  /// Rounds single precision and the values of codes to half precision.
   fileprivate mutating func round() throws {
-    if floatValue.count == 0 { return }
-    floatValue = try floatValue.map(Half.rounded)
+    switch quantization?.kind {
+    case .linear: quantization?.roundsToHalf = true
+    case .lookupTable(let table): quantization?.kind = .lookupTable(table.map(Half.rounded))
+    case nil: if floatValue.count > 0 { floatValue = try floatValue.map(Half.rounded) }
+    }
   }
 }

@@ -78,6 +78,24 @@ import Testing
     }
   }
 
+  /// 2048 · 0.1 − 204.75, where the weight is a code; the nearest half-precision value to 0.1 is
+  /// 0.0999755859375, or 204.75 / 2048.
+  @Test(arguments: [Quantization.Kind.linear(scale: [0.1], bias: []), .lookupTable([0, 0.1])])
+  func weightsOfCodes(_ kind: Quantization.Kind) throws {
+    var matrix = Weights()
+    matrix.rawValue = Bytes([0b1000_0000] as [UInt8])
+    matrix.quantization = Quantization(bits: 1, kind)
+    var dense = InnerProduct()
+    (dense.inputChannels, dense.outputChannels, dense.matrix) = (1, 1, matrix)
+    (dense.hasBias, dense.bias) = (true, Weights([-204.75]))
+    let model = Self.model(
+      [NeuralNetworkLayer("d", dense, input: ["x"], output: ["y"])], inputs: [1], outputs: [1])
+    let input = Tensor(shape: [1], [2048])
+    #expect(try abs(output(model, input, .float32)[0] - 0.05) < 1e-4)
+    #expect(try output(model, input, .float16) == [0])
+    #expect(try output(model, input, .float16Sums) == [0])
+  }
+
   /// 2048 + 1 is halfway between two half-precision values and rounds to the even one, 2048, at
   /// which a sum of ones stops. 2048 / 3000 = 0.68267, and the nearest value is 0.6826171875.
   @Test func sumsOfElements() throws {

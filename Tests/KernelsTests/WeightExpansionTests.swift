@@ -47,10 +47,10 @@ import Testing
     }
   }
 
-  /// Normal and subnormal values in half precision, and ties between two of them.
+  /// Normal, subnormal and infinite values in half precision, and ties between two of them.
   @Test(arguments: availableSets) func linearCodesInHalfPrecision(_ set: InstructionSet) {
     let codes = Codes(bits: 8, count: 301)
-    for scale in [0.013671, 2.7e-7, 0x1p-10 + 0x1p-13, 0x1.8p-25, -0.5 - 0x1p-11, 240] as [Float] {
+    for scale in [0.013671, 2.7e-7, 0x1p-10 + 0x1p-13, 0x1.8p-25, -0.5 - 0x1p-11, 600] as [Float] {
       let bias = -128 * scale
       for count in [1, 9, 33, 301] {
         let found = expand(

@@ -155,7 +155,7 @@ package struct MILElements: Sendable, Equatable {
       return Weights(FloatValues(bytes: bytes))
     case .codes where type == .float16:
       var weights = Weights()
-      weights.float16Value = Bytes(try floats().map(Half.bits))
+      weights.float16Value = Half.bytes(try floats())
       return weights
     default: return Weights(try floats())
     }

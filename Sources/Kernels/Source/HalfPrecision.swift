@@ -16,7 +16,7 @@ func loadHalf(_ address: UnsafeRawPointer, count: Int) -> Vector {
   return vector_from_half(value)
 }
 
-/// Rounds `count` values below 65520 in place, ties to even.
+/// Rounds `count` values in place, ties to even.
 func roundToHalf(_ values: UnsafeMutablePointer<Float>, count: Int) {
   var index = 0
   while index &+ lanes <= count {

@@ -128,7 +128,7 @@ extension OperationCall {
   /// Numbers rounded to half precision if that is their type.
   private func expanded(_ values: [Float], _ shape: [Int], _ type: MILDataType) -> MILElements {
     type == .float16
-      ? MILElements(Bytes(values.map(Half.bits)), shape, type) : MILElements(values, shape, type)
+      ? MILElements(Half.bytes(values), shape, type) : MILElements(values, shape, type)
   }
 
   /// Codes of a layer with the value Float(scale · (data − offset)), or nil if the layer's value
@@ -163,8 +163,6 @@ extension OperationCall {
         let bias = -scale * (Double(offsets[offsets.count == 1 ? 0 : row]) + Double(shift))
         biases.append(Float(bias))
         isExact = isExact && Float(bias).isFinite && Double(Float(bias)) == bias
-        let overflows = Half.overflows(bias) || Half.overflows(bias + scale * Double(1 << bits))
-        if isHalf && overflows { isExact = false }
       }
       if isExact { return codes(.linear(scale: scales, bias: biases), roundsToHalf: isHalf) }
     }
