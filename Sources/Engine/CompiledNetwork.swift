@@ -59,7 +59,8 @@ package final class CompiledNetwork: Sendable {
   /// The error of a model without anything to compute with integers.
   package static let lacksCodes = ModelError(
     .unsupported, "fast arithmetic needs convolutions whose weights have linear codes",
-    hint: "`assay compress` with \(setting: "mode") linear_symmetric writes a model with such codes")
+    hint: "`assay compress` with \(setting: "mode") linear_symmetric writes a model with such codes"
+  )
 
   /// The nodes of the graph after the first run of `pass`, or after `Passes.lowering`.
   ///
