@@ -196,7 +196,7 @@ public final class Predictor: Sendable {
   ) throws -> [String: Tensor] {
     var wanted: [String: [Int]] = [:]
     for input in inputs where input.type?.isOptional != true {
-      let shape = try (shapes[input.name] ?? model.typicalShape(of: input)).orThrow(
+      let shape = try (shapes[input.name] ?? typicalShape(of: input)).orThrow(
         ModelError(.unsupported, "inputs of this type cannot be random", field: input.name))
       wanted[input.name] = shape
     }
@@ -221,6 +221,12 @@ public final class Predictor: Sendable {
       }
     }
     return blobs
+  }
+
+  /// In a pipeline, the first model that takes the input knows its shape.
+  private func typicalShape(of input: FeatureDescription) -> [Int]? {
+    members.first { $0.model.takes(input.name) }?.typicalShape(of: input)
+      ?? model.typicalShape(of: input)
   }
 
   /// The network, compiled for the shapes of `blobs`.

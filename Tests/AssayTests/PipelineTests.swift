@@ -168,6 +168,19 @@ import Testing
     #expect(throws: ModelError.self) { try Self.two.position(of: "third/hidden") }
   }
 
+  @Test func randomInputsOfPrograms() throws {
+    let programs = try Self.two.pipelineModels.map { try $0.mlProgram() }
+    let predictor = try Predictor(model: Self.pipeline(programs))
+    let inputs = try predictor.randomBlobs(seed: 1)
+    let x = try #require(inputs["x"]).elements
+    func relu(_ x: ArraySlice<Float>) -> ArraySlice<Float> {
+      let (a, b) = (x[0], x[1])
+      return [max(0, a + 2 * b + 5), max(0, 3 * a + 4 * b + 6)]
+    }
+    let z = try #require(try predictor.outputBlobs(inputs)["z"]).elements
+    #expect(zip(z, relu(relu(x[...]))).allSatisfy { abs($0 - $1) < 1e-4 } && z.count == 2)
+  }
+
   @Test func partsRunAndAreCompared() throws {
     var edit = ModelEdit()
     edit.cutInputs = ["first/hidden"]
