@@ -184,9 +184,9 @@ public final class Predictor: Sendable {
     }
   }
 
-  /// Random values for every required input: uniform in 0...255 for an image and in −1...1 for an
-  /// array, 1 or 2 for an array of integers. The same seed gives the same values. A sequence gets
-  /// the number of steps that the source framework takes.
+  /// Random values for every required input other than thresholds: uniform in 0...255 for an image
+  /// and in −1...1 for an array, 1 or 2 for an array of integers. The same seed gives the same
+  /// values. A sequence gets the number of steps that the source framework takes.
   ///
   /// - Parameters:
   ///   - shapes: the shapes of inputs that should not have their default shape.
@@ -195,7 +195,8 @@ public final class Predictor: Sendable {
     seed: UInt64, shapes: [String: [Int]] = [:], whole: (String) -> Bool = { _ in false }
   ) throws -> [String: Tensor] {
     var wanted: [String: [Int]] = [:]
-    for input in inputs where input.type?.isOptional != true {
+    let thresholds = model.thresholdInputs
+    for input in inputs where input.type?.isOptional != true && !thresholds.contains(input.name) {
       let shape = try (shapes[input.name] ?? typicalShape(of: input)).orThrow(
         ModelError(.unsupported, "inputs of this type cannot be random", field: input.name))
       wanted[input.name] = shape

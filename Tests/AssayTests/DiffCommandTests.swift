@@ -101,6 +101,14 @@ import Testing
     ),
   ]
 
+  /// Models are compared on random pictures; thresholds keep their defaults.
+  @Test func modelsWithThresholds() throws {
+    let model = Fixtures("detection/vision").path("ultralytics.mlmodel")
+    let diff = try Command.run("diff", model, model)
+    #expect(diff.code == 0, "\(diff.output)\(diff.errors)")
+    #expect(diff.output.contains("agrees within tolerance"), "\(diff.output)")
+  }
+
   /// Twice the input, in the source's axis order, and the means of its planes.
   @Test(arguments: networks.indices)
   func blobsHaveTheSourcesLayout(_ index: Int) throws {
