@@ -40,51 +40,51 @@ import Testing
     #expect(result.code == 0, "\(result.output)\(result.errors)")
   }
 
+  /// What `convert` says of a network whose layer SpectralPooling has this source.
+  private func spectralPooling(_ source: String) throws -> Command.Result {
+    try withTemporaryFolder { folder in
+      try source.write(toFile: folder + "/layer.py", atomically: true, encoding: .utf8)
+      return try Command.run(
+        "convert", Self.fixtures.path("spectral.keras"), "-o", folder + "/m.mlmodel",
+        "--layer-source", folder + "/layer.py")
+    }
+  }
+
   /// Matrix norms are not elementwise norms.
   @Test(arguments: ["ord=2, axis=(1, 2)", "ord=1, axis=(1, 2)", "ord='nuc', axis=(1, 2)"])
   func aNormOfMatricesIsRefused(_ arguments: String) throws {
-    try withTemporaryFolder { folder in
-      let source = """
-        from keras import layers, ops
+    let result = try spectralPooling(
+      """
+      from keras import layers, ops
 
-        class SpectralPooling(layers.Layer):
-            def __init__(self, keep, power=2, **kwargs):
-                super().__init__(**kwargs)
+      class SpectralPooling(layers.Layer):
+          def __init__(self, keep, power=2, **kwargs):
+              super().__init__(**kwargs)
 
-            def call(self, inputs):
-                return inputs / ops.norm(inputs, \(arguments), keepdims=True)
+          def call(self, inputs):
+              return inputs / ops.norm(inputs, \(arguments), keepdims=True)
 
-        """
-      try source.write(toFile: folder + "/norms.py", atomically: true, encoding: .utf8)
-      let result = try Command.run(
-        "convert", Self.fixtures.path("spectral.keras"), "-o", folder + "/m.mlmodel",
-        "--layer-source", folder + "/norms.py")
-      #expect(result.code == 2)
-      #expect(result.errors.contains("a norm of the order"), "\(result.errors)")
-    }
+      """)
+    #expect(result.code == 2)
+    #expect(result.errors.contains("a norm of the order"), "\(result.errors)")
   }
 
   /// Keras's cast to half precision rounds, which Core ML's networks cannot.
   @Test func aCastToHalfPrecisionIsNoted() throws {
-    try withTemporaryFolder { folder in
-      let source = """
-        from keras import layers, ops
+    let result = try spectralPooling(
+      """
+      from keras import layers, ops
 
-        class SpectralPooling(layers.Layer):
-            def __init__(self, keep, power=2, **kwargs):
-                super().__init__(**kwargs)
+      class SpectralPooling(layers.Layer):
+          def __init__(self, keep, power=2, **kwargs):
+              super().__init__(**kwargs)
 
-            def call(self, inputs):
-                return ops.cast(ops.cast(inputs, "float16"), "float32")
+          def call(self, inputs):
+              return ops.cast(ops.cast(inputs, "float16"), "float32")
 
-        """
-      try source.write(toFile: folder + "/casts.py", atomically: true, encoding: .utf8)
-      let result = try Command.run(
-        "convert", Self.fixtures.path("spectral.keras"), "-o", folder + "/m.mlmodel",
-        "--layer-source", folder + "/casts.py")
-      #expect(result.code == 0)
-      #expect(result.errors.contains("Keras rounds its values to float16"), "\(result.errors)")
-    }
+      """)
+    #expect(result.code == 0)
+    #expect(result.errors.contains("Keras rounds its values to float16"), "\(result.errors)")
   }
 
   /// A class may change what Keras's layer computes behind its back: by a method that Keras calls, by a
@@ -104,26 +104,21 @@ import Testing
   ])
   func aChangedLayerOfKerasIsRefused(_ setting: String, _ member: String, _ message: String) throws
   {
-    try withTemporaryFolder { folder in
-      let source = """
-        import numpy as np
-        from keras import layers
+    let result = try spectralPooling(
+      """
+      import numpy as np
+      from keras import layers
 
-        class SpectralPooling(layers.AveragePooling1D):
-            def __init__(self, keep, power=2, **kwargs):
-                super().__init__(2, **kwargs)
-                \(setting)
+      class SpectralPooling(layers.AveragePooling1D):
+          def __init__(self, keep, power=2, **kwargs):
+              super().__init__(2, **kwargs)
+              \(setting)
 
-            \(member)
+          \(member)
 
-        """
-      try source.write(toFile: folder + "/pooling.py", atomically: true, encoding: .utf8)
-      let result = try Command.run(
-        "convert", Self.fixtures.path("spectral.keras"), "-o", folder + "/m.mlmodel",
-        "--layer-source", folder + "/pooling.py")
-      #expect(result.code == 2)
-      #expect(result.errors.contains(message), "\(result.errors)")
-    }
+      """)
+    #expect(result.code == 2)
+    #expect(result.errors.contains(message), "\(result.errors)")
   }
 
   /// All files of a folder count.
