@@ -84,7 +84,7 @@ package struct SoftmaxRows: @unchecked Sendable {
   }
 }
 
-/// Adjacent blocked pixels, each of whose channels are computed together.
+/// Adjacent blocked pixels. A result depends on all channels of its pixel.
 package struct BlockedPixels: @unchecked Sendable {
   package var input: InputView
   package var output: OutputView

@@ -256,9 +256,9 @@ struct LayerSource: Sendable {
     return try keeps.map(machine.truth) ?? false
   }
 
-  /// The masks of the first argument, and the arguments of `call` that are masks. For a list of
-  /// tensors, Keras 3 passes a list even if there are no masks; of several arguments it passes the
-  /// mask of `x` as `x_mask`.
+  /// The masks of the first argument, and the arguments of `call` that are masks. Keras 3 passes a
+  /// list for a list of tensors, even without masks. If several arguments are tensors, it passes
+  /// the mask of `x` as `x_mask`.
   private func masks(
     _ type: PythonClass, _ positional: [PythonSymbol], _ keywords: PythonMachine.Keywords,
     _ tensors: PythonTensors, _ machine: PythonMachine
