@@ -71,6 +71,8 @@ package struct Weights: SpecificationMessage {
 
   package init(_ values: FloatValues) { floatValue = values }
   package init(_ values: [Float]) { floatValue = FloatValues(values) }
+  /// - Parameter halves: little-endian half floats.
+  package init(halves: Bytes) { float16Value = halves }
 
   /// Whether linear codes have one scale or bias per channel.
   package var hasScalePerChannel: Bool {

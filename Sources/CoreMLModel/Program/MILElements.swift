@@ -147,16 +147,10 @@ package struct MILElements: Sendable, Equatable {
     switch content {
     case .codes(let weights) where scalesRows || !weights.hasScalePerChannel: return weights
     case .stored(.floats(let values)): return Weights(values)
-    case .stored(.bytes(let bytes)) where type == .float16:
-      var weights = Weights()
-      weights.float16Value = bytes
-      return weights
+    case .stored(.bytes(let bytes)) where type == .float16: return Weights(halves: bytes)
     case .stored(.bytes(let bytes)) where type == .float32:
       return Weights(FloatValues(bytes: bytes))
-    case .codes where type == .float16:
-      var weights = Weights()
-      weights.float16Value = Half.bytes(try floats())
-      return weights
+    case .codes where type == .float16: return Weights(halves: Half.bytes(try floats()))
     default: return Weights(try floats())
     }
   }

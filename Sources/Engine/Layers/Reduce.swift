@@ -23,10 +23,11 @@ extension Reduce: EngineLayer {
       input.count / length == output.count, "the output's shape \(output.dimensions) does not fit",
       field: "output")
     let (mode, epsilon) = (mode, Double(effectiveEpsilon))
+    let elements: ArrayOperation.Averaged? =
+      if step == 1 { .adjacent(length) } else if axis == .c { .channels } else { nil }
     let operation = ArrayOperation(
       kind: "reduce \(mode)", units: output.count,
-      averaged: mode != .avg
-        ? nil : step == 1 ? .adjacent(length) : axis == .c ? .channels : nil
+      averaged: mode == .avg ? elements : nil
     ) { buffers, index in
       let start = buffers.input + index / step * step * length + index % step
       if step == 1 {
