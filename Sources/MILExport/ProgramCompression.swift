@@ -272,7 +272,9 @@ private struct ProgramCompression {
     let channels = isSplit ? 0 : axis
     let weights = try Weights(values).compressed(
       to: .codes(bits: bits, mode), shape: rowShape, channelAxis: channels,
-      scales: options.rules.scales, isHalf: elements.type == .float16)
+      scales: options.rules.scales,
+      // Only codes with a scale for each channel are computed with.
+      type: isSplit && elements.type == .float32 ? nil : elements.type)
     guard case .linear(let scale, let bias)? = weights.quantization?.kind else {
       throw ModelError(.internal, "codes without a scale")
     }

@@ -1,3 +1,4 @@
+import CoreMLModel
 import TensorCore
 
 /// Codes q from 0 to 2ᵇⁱᵗˢ − 1 with w ≈ scale · q + bias, for the values of one channel.
@@ -10,12 +11,12 @@ struct LinearCodes {
   ///
   /// - Parameter isSymmetric: whether bias is −2ᵇⁱᵗˢ⁻¹ · scale, so that zero has a code; with one
   ///   bit −scale / 2, so that both codes have the same magnitude.
-  /// - Parameter isHalf: whether the scale and −bias / scale are stored in half precision.
+  /// - Parameter type: the type in which a program stores the scale and −bias / scale; nil in a network.
   /// - Parameter shrinkages: initial ranges as fractions of the values' range; nil for a set that
   ///   suffices for the values of one channel.
   init(
     _ values: UnsafeBufferPointer<Float>, bits: Int, isSymmetric: Bool, choice: ScaleChoice,
-    isHalf: Bool = false, shrinkages: [Double]? = nil
+    type: MILDataType? = nil, shrinkages: [Double]? = nil
   ) {
     let levels = Double((1 << bits) - 1)
     let middle = bits == 1 ? 0.5 : Double(1 << (bits - 1))
@@ -29,7 +30,13 @@ struct LinearCodes {
       (scale, bias) = (least == 0 ? 1 : least, 0)
       return
     }
-    defer { if isHalf { roundToHalf(middle: (least + largest) / 2) } }
+    defer {
+      if type == .float16 {
+        roundToHalf(middle: (least + largest) / 2)
+      } else if type != nil, !isSymmetric {
+        roundForExactProduct(levels: Float(levels))
+      }
+    }
     let start: (scale: Double, bias: Double)
     if isSymmetric {
       let scale = max(abs(low), abs(high)) / (bits == 1 ? 0.5 : middle - 1)
@@ -67,6 +74,18 @@ struct LinearCodes {
     if half < scale, scale < 0x1p-14 { half += 0x1p-24 }
     let offset = Half.rounded(-bias / half)
     (scale, bias) = offset.isFinite ? (half, -offset * half) : (middle, 0)
+  }
+
+  /// Keeps 12 bits of the scale and of the offset, −bias / scale. Their product is exact in single
+  /// precision, so scale · (q − offset) equals scale · q + bias, and a program can run with its codes.
+  /// The ends of the range move by less than its 4000th part.
+  private mutating func roundForExactProduct(levels: Float) {
+    let step = scale.ulp * 0x1p12
+    let rounded = (scale / step).rounded() * step
+    let first = bias + (scale - rounded) * levels / 2
+    let grain = (levels + 1) * 0x1p-12
+    let offset = (-first / rounded / grain).rounded() * grain
+    if abs(offset) <= levels + 1 { (scale, bias) = (rounded, -offset * rounded) }
   }
 
   private init(scale: Float, bias: Float) {

@@ -62,11 +62,12 @@ extension Weights {
   ///   - shape: the shape of the values; each index along `channelAxis` has its own scale, if that
   ///     axis exists.
   ///   - scales: how to choose the scales of linear codes and of evenly spaced tables.
-  ///   - isHalf: whether linear codes have scales and offsets in half precision.
+  ///   - type: the type in which a program stores scales and offsets of linear codes; nil for a network,
+  ///     which stores scales and biases.
   /// - Throws: `.unsupported` for a value that half precision or a table cannot represent.
   package func compressed(
     to precision: WeightPrecision, shape: [Int], channelAxis: Int = 0,
-    scales: ScaleChoice = .leastSquares, isHalf: Bool = false
+    scales: ScaleChoice = .leastSquares, type: MILDataType? = nil
   ) throws -> Weights {
     let values = try self.values(shape: shape, channelAxis: channelAxis)
     var result = Weights()
@@ -87,7 +88,7 @@ extension Weights {
           let aligned = try alignedFloats(bytes, count: values.count)
           return try withExtendedLifetime(aligned.owner) {
             try Self.codes(
-              aligned.values, CodeOptions(bits: bits, mode: mode, scales: scales, isHalf: isHalf),
+              aligned.values, CodeOptions(bits: bits, mode: mode, scales: scales, type: type),
               shape: shape, channelAxis: channelAxis)
           }
         }
@@ -99,7 +100,7 @@ extension Weights {
     var bits: Int
     var mode: CodeMode
     var scales: ScaleChoice
-    var isHalf: Bool
+    var type: MILDataType?
   }
 
   private static func codes(
@@ -154,7 +155,7 @@ extension Weights {
       func encode(_ values: UnsafeBufferPointer<Float>, _ codes: UnsafeMutablePointer<UInt8>) {
         let linear = LinearCodes(
           values, bits: options.bits, isSymmetric: isSymmetric, choice: options.scales,
-          isHalf: options.isHalf)
+          type: options.type)
         linear.write(values, bits: options.bits, to: codes)
         scale.append(linear.scale)
         bias.append(linear.bias)

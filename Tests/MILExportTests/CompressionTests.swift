@@ -1,4 +1,5 @@
 import CoreMLModel
+import MILImport
 import ModelTransforms
 import TensorCore
 import Testing
@@ -75,7 +76,8 @@ import Testing
     #expect(entries.map(\.storage) == ["float16"])
   }
 
-  /// A network's codes, which are compared with coremltools, equal a program's.
+  /// A network's codes, which are compared with coremltools, equal a program's. The ends of a range with an
+  /// offset move by less than its 4000th part in a program, so that products of scale and offset are exact.
   @Test(arguments: [CodeMode.linear, .linearSymmetric, .linearTable, .kMeansTable], [2, 4, 8])
   func codesAreThoseOfNetworks(mode: CodeMode, bits: Int) throws {
     let values = (0..<60).map { Float(($0 * 37) % 61) / 7 - 3 }
@@ -84,11 +86,29 @@ import Testing
     let expected = try Self.weights(compressed, inputs: 12, outputs: 5)
     let (program, _) = try network.mlProgram().compressedProgram(Self.rules(bits, mode))
     let upgraded = try compressed.mlProgram()
-    for model in [program, upgraded] {
+    let (least, largest) = (expected.min() ?? 0, expected.max() ?? 0)
+    let ends = mode == .linear ? (largest - least) / 4000 : 0
+    for (model, moved) in [(program, ends), (upgraded, 0)] {
       let found = try Self.weights(model, inputs: 12, outputs: 5)
-      for (a, b) in zip(found, expected) { #expect(abs(a - b) <= 1e-6 * max(1, abs(b))) }
+      for (a, b) in zip(found, expected) { #expect(abs(a - b) <= moved + 1e-6 * max(1, abs(b))) }
       #expect(Networks.operations(model).contains { $0.hasPrefix("constexpr_") })
     }
+  }
+
+  /// Other codes would be expanded to floats when the program is loaded.
+  @Test(arguments: [4, 8])
+  func channelsAreComputedFromCodes(bits: Int) throws {
+    let values = (0..<60).map { Float(($0 * 37) % 61) / 7 }
+    let (program, _) = try Networks.product(values, outputs: 5).mlProgram()
+      .compressedProgram(Self.rules(bits, .linear))
+    let network = try #require(try program.programNetwork()?.model.neuralNetwork)
+    let matrices = network.layers.compactMap { ($0.parameters as? BatchedMatMul)?.matrix }
+    guard case .linear(let scale, let bias)? = matrices.first?.quantization?.kind else {
+      Issue.record("the matrix has no linear codes")
+      return
+    }
+    #expect(scale.count == 5)
+    #expect(zip(scale, bias).allSatisfy { $0 > 0 && $1 != 0 })
   }
 
   @Test func groupsMustDivideTheChannels() throws {
