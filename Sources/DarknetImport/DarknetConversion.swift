@@ -54,7 +54,7 @@ package struct DarknetConversion: SourceConversion {
     guard let weights = source.weights else { return [] }
     let isAmbiguous = weights.isAmbiguous
     let hasBatchnorm = source.configuration.sections.contains {
-      BatchNormLayer.source.names.contains($0.kind)
+      DarknetLayer.batchNorm.source.names.contains($0.kind)
     }
     var readings: [Reading] = []
     if hasBatchnorm { readings.append(Reading(storesBatchnormBiases: false)) }
@@ -109,29 +109,17 @@ package struct DarknetConversion: SourceConversion {
       guard options.isPlan else { throw problem }
       var refusal = LayerRefusal(problem)
       refusal.configuration = CustomSection.configuration(of: section)
-      if case .refused = layer {} else { refusal.isOpen = hasRefusals }
+      if !layer.isRefused { refusal.isOpen = hasRefusals }
       hasRefusals = true
       network.refuse(call.name, section.name, refusal)
       return previous
     }
   }
 
-  private enum Handler {
-    case known(any DarknetLayer)
-    case custom(CustomSection)
-    case refused(ModelError)
-
-    var vanishes: Bool {
-      if case .known(let layer) = self { type(of: layer).vanishes } else { false }
-    }
-
-    func convert(_ call: LayerCall, _ network: inout DarknetWriter) throws -> DarknetTensor {
-      switch self {
-      case .known(let layer): try layer.convert(call, into: &network)
-      case .custom(let section): try section.convert(call, into: &network)
-      case .refused(let error): throw error
-      }
-    }
+  private struct Handler {
+    var vanishes = false
+    var isRefused = false
+    let convert: DarknetLayer.Conversion
   }
 
   /// Reads every section's options, so that all errors are reported at once.
@@ -145,7 +133,7 @@ package struct DarknetConversion: SourceConversion {
         handlers.append(try handler(section, name))
       } catch let error as ModelError {
         problems.append(error.inLayer(name, class: section.name))
-        handlers.append(.refused(error))
+        handlers.append(Handler(isRefused: true) { _, _ in throw error })
       }
     }
     if !options.isPlan, let error = UnsupportedLayers.error(problems) { throw error }
@@ -156,13 +144,13 @@ package struct DarknetConversion: SourceConversion {
   private mutating func handler(_ section: ConfigurationSection, _ name: String) throws -> Handler {
     let subject = CustomLayerSubject(layer: name, layerClass: section.name)
     if let rule = options.customLayers.rule(for: subject) {
-      return .custom(CustomSection(section: section, rule: rule, shapes: options.customLayerShapes))
+      return custom(section, rule)
     }
     if let type = DarknetLayerRegistry.type(named: section.kind) {
       noteUnknown(section, type.options + type.trainingOptions + CommonOptions.training)
       do {
         try CommonOptions.check(section)
-        return .known(try type.init(section))
+        return Handler(vanishes: type.vanishes, convert: try type.conversion(section))
       } catch let error as ModelError {
         // A layer that cannot be converted may become a custom layer.
         guard options.customLayers.allowsAll, error.code == .unsupported else { throw error }
@@ -179,7 +167,12 @@ package struct DarknetConversion: SourceConversion {
         hint: "make it a custom layer with a rule: \(setting: "customLayers") FILE.json with "
           + subject.suggestedRule)
     }
-    return .custom(CustomSection(section: section, rule: nil, shapes: options.customLayerShapes))
+    return custom(section, nil)
+  }
+
+  private func custom(_ section: ConfigurationSection, _ rule: CustomLayerRule?) -> Handler {
+    let custom = CustomSection(section: section, rule: rule, shapes: options.customLayerShapes)
+    return Handler { try custom.convert($0, into: &$1) }
   }
 
   private mutating func noteUnknown(_ section: ConfigurationSection, _ known: [String]) {

@@ -2,23 +2,32 @@ import ImportSupport
 import TensorCore
 
 /// One kind of section: its options, its weights and its conversion.
-protocol DarknetLayer: Sendable {
+struct DarknetLayer: Sendable {
   /// The section's documentation; its names are those in brackets, in lower case.
-  static var source: SourceLayer { get }
+  let source: SourceLayer
   /// Options that affect inference.
-  static var options: [String] { get }
+  let options: [String]
   /// Training options, which are known but have no effect here.
-  static var trainingOptions: [String] { get }
+  let trainingOptions: [String]
   /// Whether the section does nothing at inference and is removed.
-  static var vanishes: Bool { get }
-  init(_ section: ConfigurationSection) throws
-  /// Adds the Core ML layers to the network and reads the weights.
-  func convert(_ call: LayerCall, into network: inout DarknetWriter) throws -> DarknetTensor
-}
+  let vanishes: Bool
+  /// Reads a section's options.
+  let conversion: @Sendable (ConfigurationSection) throws -> Conversion
 
-extension DarknetLayer {
-  static var trainingOptions: [String] { [] }
-  static var vanishes: Bool { false }
+  /// Adds the Core ML layers to the network and reads the weights.
+  typealias Conversion = @Sendable (LayerCall, inout DarknetWriter) throws -> DarknetTensor
+
+  init(
+    _ source: SourceLayer, options: [String] = [], trainingOptions: [String] = [],
+    vanishes: Bool = false,
+    conversion: @escaping @Sendable (ConfigurationSection) throws -> Conversion
+  ) {
+    self.source = source
+    self.options = options
+    self.trainingOptions = trainingOptions
+    self.vanishes = vanishes
+    self.conversion = conversion
+  }
 }
 
 /// One section and its position in the network.

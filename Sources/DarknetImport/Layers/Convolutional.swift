@@ -2,50 +2,39 @@ import CoreMLModel
 import ImportSupport
 import TensorCore
 
-/// out = activation(normalized(kernel ∗ in) + bias)
-struct ConvolutionalLayer: DarknetLayer {
-  static let source = SourceLayer(
-    "convolutional", "conv",
-    becomes: "convolution, batchnorm, activation; with `xnor` first greaterThan of "
-      + "specification 4",
-    refused: "`sway`, `rotate`, `stretch`, `stretch_sway`, `coordconv`: kernels computed at "
-      + "run time; `antialiasing`: undefined in Darknet")
-  static let options = [
-    "filters", "size", "stride", "stride_x", "stride_y", "pad", "padding", "groups", "dilation",
-    "batch_normalize", "cbn", "activation", "flipped", "share_index", "binary", "xnor",
-    "antialiasing", "sway", "rotate", "stretch", "stretch_sway", "coordconv",
-  ]
-  static let trainingOptions = [
-    "angle", "assisted_excitation", "bin_output", "dot", "grad_centr", "reverse", "stream",
-    "wait_stream",
-  ]
-
-  private let filters: Int
-  private let groups: Int
-  private let window: WindowOptions
-  private let dilation: Int
-  private let isNormalized: Bool
-  private let isFlipped: Bool
-  /// Whether weights (`binary`) and inputs (`xnor`) are reduced to their signs.
-  private let hasSigns: Bool
-  private let takesSigns: Bool
-  private let sharedIndex: Int?
-  private let activation: ActivationFunction
-
-  init(_ section: ConfigurationSection) throws {
-    filters = try section.int("filters", default: 1, in: 1...WindowOptions.filterLimit)
-    takesSigns = try section.bool("xnor")
-    hasSigns = try takesSigns || section.bool("binary")
-    groups = takesSigns ? 1 : max(1, try section.int("groups", default: 1))
-    window = try WindowOptions(section)
+extension DarknetLayer {
+  /// out = activation(normalized(kernel ∗ in) + bias)
+  static let convolutional = DarknetLayer(
+    SourceLayer(
+      "convolutional", "conv",
+      becomes: "convolution, batchnorm, activation; with `xnor` first greaterThan of "
+        + "specification 4",
+      refused: "`sway`, `rotate`, `stretch`, `stretch_sway`, `coordconv`: kernels computed at "
+        + "run time; `antialiasing`: undefined in Darknet"),
+    options: [
+      "filters", "size", "stride", "stride_x", "stride_y", "pad", "padding", "groups", "dilation",
+      "batch_normalize", "cbn", "activation", "flipped", "share_index", "binary", "xnor",
+      "antialiasing", "sway", "rotate", "stretch", "stretch_sway", "coordconv",
+    ],
+    trainingOptions: [
+      "angle", "assisted_excitation", "bin_output", "dot", "grad_centr", "reverse", "stream",
+      "wait_stream",
+    ]
+  ) { section in
+    let filters = try section.int("filters", default: 1, in: 1...WindowOptions.filterLimit)
+    let takesSigns = try section.bool("xnor")
+    // Whether weights (`binary`) and inputs (`xnor`) are reduced to their signs.
+    let hasSigns = try takesSigns || section.bool("binary")
+    let groups = takesSigns ? 1 : max(1, try section.int("groups", default: 1))
+    let window = try WindowOptions(section)
     let gaps = try section.int("dilation", default: 1, in: 1...WindowOptions.limit)
-    dilation = window.size == 1 ? 1 : gaps
-    isNormalized = try section.bool("batch_normalize") || section.bool("cbn")
-    isFlipped = try section.bool("flipped")
-    sharedIndex = try section["share_index"].map { _ in
+    let dilation = window.size == 1 ? 1 : gaps
+    let isNormalized = try section.bool("batch_normalize") || section.bool("cbn")
+    let isFlipped = try section.bool("flipped")
+    let sharedIndex = try section["share_index"].map { _ in
       try section.int("share_index", default: 0, in: -Limits.layers...Limits.layers)
     }
-    activation = ActivationFunction(section, default: "logistic")
+    let activation = ActivationFunction(section, default: "logistic")
     try section.refuse("antialiasing", "Darknet leaves the sizes after it undefined")
     for key in ["sway", "rotate", "stretch", "stretch_sway"] {
       try section.refuse(key, "kernels rotated at run time are not supported")
@@ -60,47 +49,39 @@ struct ConvolutionalLayer: DarknetLayer {
         "with size \(window.size) and padding \(window.padding), Darknet writes beyond its output",
         hint: "pad=1 and an odd size")
     }
-  }
-
-  func convert(_ call: LayerCall, into network: inout DarknetWriter) throws -> DarknetTensor {
-    let input = try call.image
-    guard input.channels % groups == 0 else {
-      throw call.error("\(input.channels) channels are not divisible into \(groups) groups")
+    return { call, network in
+      let input = try call.image
+      guard input.channels % groups == 0 else {
+        throw call.error("\(input.channels) channels are not divisible into \(groups) groups")
+      }
+      let kernelChannels = input.channels / groups
+      let span = (window.size - 1) * dilation + 1
+      let border = window.padding * dilation
+      let height = try window.length(input.height, span, window.strideY, border, call)
+      let width = try window.length(input.width, span, window.strideX, border, call)
+      let shape = [filters, kernelChannels, window.size, window.size]
+      let weights: ConvolutionWeights
+      if let sharedIndex {
+        let position = sharedIndex < 0 ? call.index + sharedIndex : sharedIndex
+        weights = try network.convolutions[position].orThrow(
+          call.error("share_index \(sharedIndex) is not an earlier convolution"))
+        try call.require(
+          weights.kernel.shape == shape && (weights.normalization != nil) == isNormalized,
+          "it shares the weights of layer \(position), \(weights.kernel.shape), but needs \(shape)")
+      } else {
+        weights = try ConvolutionWeights(
+          filters: filters, kernel: shape, isNormalized: isNormalized, isFlipped: isFlipped, call,
+          from: &network)
+      }
+      network.convolutions[call.index] = weights
+      let convolution = Convolution(
+        shape, groups: groups, stride: [window.strideY, window.strideX],
+        dilation: [dilation, dilation], border: [border, border])
+      let blob = try network.add(
+        convolution, hasSigns ? weights.ofSigns() : weights,
+        takesSigns ? network.signs(input.blob, call.name) : input.blob, call)
+      return try network.activate(activation, DarknetTensor(blob, filters, height, width), call)
     }
-    let kernelChannels = input.channels / groups
-    let span = (window.size - 1) * dilation + 1
-    let border = window.padding * dilation
-    let height = try window.length(input.height, span, window.strideY, border, call)
-    let width = try window.length(input.width, span, window.strideX, border, call)
-    let shape = [filters, kernelChannels, window.size, window.size]
-    let weights: ConvolutionWeights
-    if let sharedIndex {
-      weights = try shared(sharedIndex, shape, call, network)
-    } else {
-      weights = try ConvolutionWeights(
-        filters: filters, kernel: shape, isNormalized: isNormalized, isFlipped: isFlipped, call,
-        from: &network)
-    }
-    network.convolutions[call.index] = weights
-    let convolution = Convolution(
-      shape, groups: groups, stride: [window.strideY, window.strideX],
-      dilation: [dilation, dilation], border: [border, border])
-    let blob = try network.add(
-      convolution, hasSigns ? weights.ofSigns() : weights,
-      takesSigns ? network.signs(input.blob, call.name) : input.blob, call)
-    return try network.activate(activation, DarknetTensor(blob, filters, height, width), call)
-  }
-
-  private func shared(
-    _ index: Int, _ shape: [Int], _ call: LayerCall, _ network: DarknetWriter
-  ) throws -> ConvolutionWeights {
-    let position = index < 0 ? call.index + index : index
-    let weights = try network.convolutions[position].orThrow(
-      call.error("share_index \(index) is not an earlier convolution"))
-    try call.require(
-      weights.kernel.shape == shape && (weights.normalization != nil) == isNormalized,
-      "it shares the weights of layer \(position), \(weights.kernel.shape), but needs \(shape)")
-    return weights
   }
 }
 
