@@ -198,8 +198,8 @@ package struct CaffeConversion: SourceConversion {
     guard let type = CaffeLayerRegistry.type(named: layer.type) else {
       return CustomCaffeLayer.unknownType(layer)
     }
-    let isPython = type.source.names == PythonLayer.source.names
-    return isPython ? PythonLayer.refusal(of: layer) : nil
+    let isPython = type.source.names == CaffeLayerType.python.source.names
+    return isPython ? CaffeLayerType.pythonRefusal(of: layer) : nil
   }
 
   private func rule(_ layer: LayerCall) -> CustomLayerRule? {
@@ -215,7 +215,7 @@ package struct CaffeConversion: SourceConversion {
       network.finish(node.layer.name, node.layer.type)
       guard let first = known.first else { return }
       do {
-        if let note = try Dropout.note(node.layer) { network.notes.append(note) }
+        if let note = try CaffeLayerType.dropoutNote(node.layer) { network.notes.append(note) }
         try node.layer.requireSettingsRead()
       } catch { add(error, node.layer) }
       for output in node.outputs { set(output, first) }

@@ -2,28 +2,26 @@ import CoreMLModel
 import ImportSupport
 import TensorCore
 
-/// SSD's boxes: decodes them, suppresses overlaps within each class, and keeps the best
-///
-/// Rows of image, class, score, xmin, ymin, xmax, ymax as fractions of the image, in Caffe's order:
-/// by class, then by score. There are always `keep_top_k` rows; those after the last box are 0, −1,
-/// −1, …
-enum DetectionOutput: CaffeLayerConverter {
-  static let source = SourceLayer(
-    "DetectionOutput",
-    becomes:
-      "reshapeStatic, products and sums with constants, topK, gather, NonMaximumSuppression with the "
-      + "classes as its batch, topK, concatND; always `keep_top_k` rows, those after the last box "
-      + "0, −1, −1, …",
-    options: "`num_classes`, `share_location`, `background_label_id`, `code_type`, "
-      + "`variance_encoded_in_target`, `keep_top_k`, `confidence_threshold`, "
-      + "`nms_param.nms_threshold`, `nms_param.top_k`",
-    refused:
-      "`nms_param.eta` other than 1, which Core ML's layer lacks; boxes that do not come from PriorBox; "
-      + "several images at once; RefineDet's five bottoms", version: 4)
-
-  static func batchAxis(_ layer: LayerCall, _ batch: OmittedBatch) -> Int? { nil }
-
-  static func convert(_ layer: LayerCall, _ network: inout CaffeWriter) throws -> [CaffeTensor] {
+extension CaffeLayerType {
+  /// SSD's boxes: decodes them, suppresses overlaps within each class, and keeps the best
+  ///
+  /// Rows of image, class, score, xmin, ymin, xmax, ymax as fractions of the image, in Caffe's order:
+  /// by class, then by score. There are always `keep_top_k` rows; those after the last box are 0, −1,
+  /// −1, …
+  static let detectionOutput = CaffeLayerType(
+    SourceLayer(
+      "DetectionOutput",
+      becomes:
+        "reshapeStatic, products and sums with constants, topK, gather, NonMaximumSuppression with the "
+        + "classes as its batch, topK, concatND; always `keep_top_k` rows, those after the last box "
+        + "0, −1, −1, …",
+      options: "`num_classes`, `share_location`, `background_label_id`, `code_type`, "
+        + "`variance_encoded_in_target`, `keep_top_k`, `confidence_threshold`, "
+        + "`nms_param.nms_threshold`, `nms_param.top_k`",
+      refused:
+        "`nms_param.eta` other than 1, which Core ML's layer lacks; boxes that do not come from PriorBox; "
+        + "several images at once; RefineDet's five bottoms", version: 4), batchAxis: wholeBatch
+  ) { layer, network in
     try layer.require(
       layer.inputs.count == 3,
       unsupported: "it has \(counted(layer.inputs.count, "bottom")); three are supported",

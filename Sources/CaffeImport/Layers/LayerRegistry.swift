@@ -3,22 +3,18 @@ import ImportSupport
 /// Every type of Caffe layer that Assay can convert.
 enum CaffeLayerRegistry {
   static let types =
-    converters.map { CaffeLayerType($0) } + ActivationFormula.all.compactMap { CaffeLayerType($0) }
+    converters + ActivationFormula.all.compactMap(CaffeLayerType.function)
 
-  private static let converters: [any CaffeLayerConverter.Type] = [
-    ConvolutionLayer.self, DepthwiseConvolution.self, Deconvolution.self, Im2col.self,
-    InnerProductLayer.self, Embed.self, PoolingLayer.self, SPP.self, UpsampleLayer.self,
-    PReLU.self, Power.self, Exp.self, Log.self, Threshold.self, ClipLayer.self, ReLU6.self,
-    ConcatenatedReLU.self, Dropout.self, SoftmaxLayer.self, LRNLayer.self, MVN.self,
-    NormalizeLayer.self,
-    BatchNorm.self,
-    BN.self, ScaleLayer.self, BiasLayer.self, Eltwise.self, Axpy.self, ConcatLayer.self,
-    SliceLayer.self, Tile.self, ReshapeLayer.self, FlattenLayer.self,
-    PermuteLayer.self, CropLayer.self, CropCenter.self, Reduction.self, ArgMaxLayer.self,
-    BatchReindex.self, Parameter.self, LSTM.self, RNNLayer.self, LSTMUnit.self, Interp.self,
-    ShuffleChannel.self, Reorg.self, PriorBox.self, DetectionOutput.self,
-    RegionPooling.self, PositionSensitivePooling.self, ProposalLayer.self, PythonLayer.self,
-  ]
+  private static let converters: [CaffeLayerType] =
+    [
+      .convolution, .depthwiseConvolution, .deconvolution, .im2col, .innerProduct, .embed, .pooling,
+      .spp, .upsample, .prelu, .power, .exponential, .logarithm, .threshold, .clip, .relu6,
+      .concatenatedReLU,
+      .dropout, .softmax, .lrn, .mvn, .normalize, .batchNorm, .bn, .scale, .bias, .eltwise, .axpy,
+      .concat, .slice, .tile, .reshape, .flatten, .permute, .crop, .cropCenter, .reduction, .argMax,
+      .batchReindex, .parameter, .lstm, .rnn, .lstmUnit, .interp, .shuffleChannel, .reorg,
+      .priorBox, .detectionOutput, .regionPooling, .positionSensitivePooling, .proposal, .python,
+    ]
 
   private static let byName: [String: CaffeLayerType] = Dictionary(
     types.flatMap { type in type.source.names.map { ($0, type) } },

@@ -96,6 +96,6 @@ extension LayerCall {
   /// Whether a layer other than an unpooling layer reads the mask.
   fileprivate var needsMaskValues: Bool {
     guard topReaders.count > 1, !topReaders[1].isEmpty else { return true }
-    return !topReaders[1].allSatisfy(UpsampleLayer.source.names.contains)
+    return !topReaders[1].allSatisfy(CaffeLayerType.upsample.source.names.contains)
   }
 }

@@ -1,15 +1,15 @@
 import ImportSupport
 import TensorCore
 
-/// SSD's prior boxes and their variances: a constant, since it depends only on the bottoms' sizes
-enum PriorBox: CaffeLayerConverter {
-  static let source = SourceLayer(
-    "PriorBox", becomes: "loadConstant; nothing if only DetectionOutput reads it",
-    options:
-      "`min_size`, `max_size`, `aspect_ratio`, `flip`, `clip`, `variance`, `img_size`, `img_h`, "
-      + "`img_w`, `step`, `step_h`, `step_w`, `offset`")
-
-  static func convert(_ layer: LayerCall, _ network: inout CaffeWriter) throws -> [CaffeTensor] {
+extension CaffeLayerType {
+  /// SSD's prior boxes and their variances: a constant, since it depends only on the bottoms' sizes
+  static let priorBox = CaffeLayerType(
+    SourceLayer(
+      "PriorBox", becomes: "loadConstant; nothing if only DetectionOutput reads it",
+      options:
+        "`min_size`, `max_size`, `aspect_ratio`, `flip`, `clip`, `variance`, `img_size`, `img_h`, "
+        + "`img_w`, `step`, `step_h`, `step_w`, `offset`")
+  ) { layer, network in
     try layer.requireBottoms(1...2)
     try layer.require(
       layer.inputs.allSatisfy({ $0.shape.count == 4 }), "its bottoms must have four axes each")

@@ -3,19 +3,13 @@ import Formulas
 import ImportSupport
 import TensorCore
 
-/// coeff · Σ x, Σ |x|, Σ x² or the mean, over all axes from `axis` on
-enum Reduction: CaffeLayerConverter {
-  static let source = SourceLayer(
-    "Reduction", becomes: "reduce; a linear activation if there is a factor",
-    options: "`operation`, `axis`, `coeff`")
-
-  static func batchAxis(_ layer: LayerCall, _ batch: OmittedBatch) throws -> Int? {
-    let axis = try layer.parameters("reduction_param").int("axis")
-    let first = try layer.onlyInput.axis(axis, "reduction_param.axis", of: layer)
-    return batch.axis < first ? batch.axis : nil
-  }
-
-  static func convert(_ layer: LayerCall, _ network: inout CaffeWriter) throws -> [CaffeTensor] {
+extension CaffeLayerType {
+  /// coeff · Σ x, Σ |x|, Σ x² or the mean, over all axes from `axis` on
+  static let reduction = CaffeLayerType(
+    SourceLayer(
+      "Reduction", becomes: "reduce; a linear activation if there is a factor",
+      options: "`operation`, `axis`, `coeff`")
+  ) { layer, network in
     let input = network.five(try layer.onlyInput, for: layer.name)
     let parameters = layer.parameters("reduction_param")
     let name = try parameters.symbol("operation")
@@ -23,7 +17,7 @@ enum Reduction: CaffeLayerConverter {
       "SUM": .sum, "ASUM": .l1, "SUMSQ": .sumsquare, "MEAN": .avg,
     ]
     guard let mode = modes[name] else { throw parameters.unsupported("operation", name) }
-    let axis = try input.axis(parameters.int("axis"), "reduction_param.axis", of: layer)
+    let axis = try parameters.axis(of: input)
     let factor = try parameters.float("coeff")
     let (source, range, outer) = try network.reducible(input, from: axis, layer)
     let top = layer.tops[0]
@@ -36,6 +30,9 @@ enum Reduction: CaffeLayerConverter {
     let shape = Array(input.shape[..<axis])
     if result.shape == shape { return [result] }
     return [try network.reshaped(result, to: shape, layer, name: layer.part("items"))]
+  }.withBatchAxis { layer, batch in
+    let first = try layer.parameters("reduction_param").axis(of: layer.onlyInput)
+    return batch.axis < first ? batch.axis : nil
   }
 }
 
@@ -59,28 +56,20 @@ extension CaffeWriter {
   }
 }
 
-/// The indices of the largest elements, their values, or both
-enum ArgMaxLayer: CaffeLayerConverter {
-  static let source = SourceLayer(
-    "ArgMax", becomes: "reduce argmax and max; topK if `top_k` is more than 1 (specification 4)",
-    options: "`axis`, `top_k`, `out_max_val`; for ties Core ML returns the first, Caffe the "
-      + "last")
-
-  static func batchAxis(_ layer: LayerCall, _ batch: OmittedBatch) throws -> Int? {
-    let parameters = layer.parameters("argmax_param")
-    guard parameters.has("axis") else { return batch.axis == 0 ? 0 : nil }
-    return layer.batch(
-      batch,
-      besides: try layer.onlyInput.axis(parameters.int("axis"), "argmax_param.axis", of: layer))
-  }
-
-  static func convert(_ layer: LayerCall, _ network: inout CaffeWriter) throws -> [CaffeTensor] {
+extension CaffeLayerType {
+  /// The indices of the largest elements, their values, or both
+  static let argMax = CaffeLayerType(
+    SourceLayer(
+      "ArgMax", becomes: "reduce argmax and max; topK if `top_k` is more than 1 (specification 4)",
+      options: "`axis`, `top_k`, `out_max_val`; for ties Core ML returns the first, Caffe the "
+        + "last")
+  ) { layer, network in
     let input = network.five(try layer.onlyInput, for: layer.name)
     let parameters = layer.parameters("argmax_param")
     let count = try parameters.int("top_k", atLeast: 1)
     let givesValues = try parameters.bool("out_max_val")
     if parameters.has("axis") {
-      let axis = try input.axis(parameters.int("axis"), "argmax_param.axis", of: layer)
+      let axis = try parameters.axis(of: input)
       try parameters.require(
         count <= input.shape[axis], "top_k",
         "top_k is \(count), but the axis has \(input.shape[axis]) elements")
@@ -105,6 +94,11 @@ enum ArgMaxLayer: CaffeLayerConverter {
     }
     let pair = try network.joined(results, axis: 1, layer, output: layer.tops[0])
     return [try network.reshaped(pair, to: shape, layer, name: layer.part("shape"))]
+  }.withBatchAxis { layer, batch in
+    let parameters = layer.parameters("argmax_param")
+    guard parameters.has("axis") else { return batch.axis == 0 ? 0 : nil }
+    let axis = try parameters.axis(of: layer.onlyInput)
+    return layer.sharesBatch && batch.axis != axis ? batch.axis : nil
   }
 }
 

@@ -2,23 +2,13 @@ import CoreMLModel
 import ImportSupport
 import TensorCore
 
-/// A layer with regions that refer to images of the batch.
-protocol RegionConverter: CaffeLayerConverter {}
-
-extension RegionConverter {
-  static func batchAxis(_ layer: LayerCall, _ batch: OmittedBatch) -> Int? { nil }
-}
-
-/// The maximum of each window of each region (Fast R-CNN)
-enum RegionPooling: RegionConverter {
-  static let source = SourceLayer(
-    "ROIPooling", becomes: "custom layer ROIPooling, a built-in class",
-    options: "`pooled_h`, `pooled_w`, `spatial_scale`", version: 4)
-
-  /// The layer types that pool the regions in their second bottom.
-  static let types: Set<String> = ["ROIPooling", "PSROIPooling", "ROIAlign"]
-
-  static func convert(_ layer: LayerCall, _ network: inout CaffeWriter) throws -> [CaffeTensor] {
+extension CaffeLayerType {
+  /// The maximum of each window of each region (Fast R-CNN)
+  static let regionPooling = CaffeLayerType(
+    SourceLayer(
+      "ROIPooling", becomes: "custom layer ROIPooling, a built-in class",
+      options: "`pooled_h`, `pooled_w`, `spatial_scale`", version: 4), batchAxis: wholeBatch
+  ) { layer, network in
     let parameters = layer.parameters("roi_pooling_param")
     let rows = try parameters.int("pooled_h", atLeast: 1, atMost: 4096)
     let columns = try parameters.int("pooled_w", atLeast: 1, atMost: 4096)
@@ -29,15 +19,18 @@ enum RegionPooling: RegionConverter {
       Double(try parameters.float("spatial_scale", default: 1)))
     return [try network.addRegions(custom, layer, [layer.input.shape[1], rows, columns])]
   }
+
+  /// The layer types that pool the regions in their second bottom.
+  static let regionTypes: Set<String> = ["ROIPooling", "PSROIPooling", "ROIAlign"]
 }
 
-/// The mean of each window of each region; each window reads other channels (R-FCN)
-enum PositionSensitivePooling: RegionConverter {
-  static let source = SourceLayer(
-    "PSROIPooling", becomes: "custom layer PSROIPooling, a built-in class",
-    options: "`output_dim`, `group_size`, `spatial_scale`", version: 4)
-
-  static func convert(_ layer: LayerCall, _ network: inout CaffeWriter) throws -> [CaffeTensor] {
+extension CaffeLayerType {
+  /// The mean of each window of each region; each window reads other channels (R-FCN)
+  static let positionSensitivePooling = CaffeLayerType(
+    SourceLayer(
+      "PSROIPooling", becomes: "custom layer PSROIPooling, a built-in class",
+      options: "`output_dim`, `group_size`, `spatial_scale`", version: 4), batchAxis: wholeBatch
+  ) { layer, network in
     let parameters = layer.parameters("psroi_pooling_param")
     let group = try parameters.int("group_size", atLeast: 1, atMost: 1024)
     let channels = try parameters.int("output_dim", atLeast: 1)
@@ -78,15 +71,15 @@ extension CaffeWriter {
   }
 }
 
-/// The regions of a region proposal network, implemented in C++
-enum ProposalLayer: RegionConverter {
-  static let source = SourceLayer(
-    "Proposal", becomes: "custom layer Proposal, a built-in class",
-    options: "`feat_stride`, `base_size`, `min_size`, `ratio`, `scale`, `pre_nms_topn`, "
-      + "`post_nms_topn`, `nms_thresh`; always `post_nms_topn` rows, those after the last region "
-      + "−1, 0, 0, 0, 0", version: 4)
-
-  static func convert(_ layer: LayerCall, _ network: inout CaffeWriter) throws -> [CaffeTensor] {
+extension CaffeLayerType {
+  /// The regions of a region proposal network, implemented in C++
+  static let proposal = CaffeLayerType(
+    SourceLayer(
+      "Proposal", becomes: "custom layer Proposal, a built-in class",
+      options: "`feat_stride`, `base_size`, `min_size`, `ratio`, `scale`, `pre_nms_topn`, "
+        + "`post_nms_topn`, `nms_thresh`; always `post_nms_topn` rows, those after the last region "
+        + "−1, 0, 0, 0, 0", version: 4), batchAxis: wholeBatch
+  ) { layer, network in
     let parameters = layer.parameters("proposal_param")
     var settings = RegionSettings()
     settings.stride = try parameters.int("feat_stride", atLeast: 1)
@@ -102,18 +95,18 @@ enum ProposalLayer: RegionConverter {
   }
 }
 
-/// The region proposals of py-faster-rcnn; the code of other Python layers is in another file
-enum PythonLayer: RegionConverter {
-  static let source = SourceLayer(
-    "Python",
-    becomes: "`ProposalLayer` of `rpn.proposal_layer`: custom layer Proposal, a built-in class",
-    options: "`feat_stride`, `scales`, `ratios` in `param_str`; the defaults of py-faster-rcnn's "
-      + "configuration for tests: 6000 candidates, 300 regions of at least 16 pixels, which overlap "
-      + "by at most 0.7", refused: "every other layer, because its code is in another file",
-    version: 4)
-
-  static func convert(_ layer: LayerCall, _ network: inout CaffeWriter) throws -> [CaffeTensor] {
-    if let error = refusal(of: layer) { throw error }
+extension CaffeLayerType {
+  /// The region proposals of py-faster-rcnn; the code of other Python layers is in another file
+  static let python = CaffeLayerType(
+    SourceLayer(
+      "Python",
+      becomes: "`ProposalLayer` of `rpn.proposal_layer`: custom layer Proposal, a built-in class",
+      options: "`feat_stride`, `scales`, `ratios` in `param_str`; the defaults of py-faster-rcnn's "
+        + "configuration for tests: 6000 candidates, 300 regions of at least 16 pixels, which overlap "
+        + "by at most 0.7", refused: "every other layer, because its code is in another file",
+      version: 4), batchAxis: wholeBatch
+  ) { layer, network in
+    if let error = pythonRefusal(of: layer) { throw error }
     var settings = RegionSettings()
     let text = try layer.parameters("python_param").string("param_str")
     for (key, numbers) in try PythonSettings.parse(text, layer) {
@@ -130,9 +123,9 @@ enum PythonLayer: RegionConverter {
   }
 }
 
-extension PythonLayer {
+extension CaffeLayerType {
   /// The error for a layer with unknown code; nil for py-faster-rcnn's proposal layer.
-  static func refusal(of layer: LayerCall) -> ModelError? {
+  static func pythonRefusal(of layer: LayerCall) -> ModelError? {
     let parameters = layer.parameters("python_param")
     let module = (try? parameters.string("module")) ?? ""
     let name = (try? parameters.string("layer")) ?? ""

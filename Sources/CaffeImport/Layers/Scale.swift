@@ -3,24 +3,16 @@ import Formulas
 import ImportSupport
 import TensorCore
 
-/// x · scale + bias, both broadcast along the other axes
-enum ScaleLayer: CaffeLayerConverter {
-  static let source = SourceLayer(
-    "Scale",
-    becomes:
-      "scale; folded into a BatchNorm before it that nothing else reads; "
-      + "with two bottoms multiply, bias",
-    options: "`axis`, `num_axes`, `bias_term`; one or two bottoms")
-
-  static func inputAxes(_ layer: LayerCall, bottom index: Int, shape: [Int]) -> [Int]? {
-    BroadcastAxes.inputAxes(layer.parameters("scale_param"), bottom: index, shape: shape)
-  }
-
-  static func batchAxis(_ layer: LayerCall, _ batch: OmittedBatch) throws -> Int? {
-    try BroadcastAxes.batchAxis(layer, layer.parameters("scale_param"))
-  }
-
-  static func convert(_ layer: LayerCall, _ network: inout CaffeWriter) throws -> [CaffeTensor] {
+extension CaffeLayerType {
+  /// x · scale + bias, both broadcast along the other axes
+  static let scale = CaffeLayerType(
+    SourceLayer(
+      "Scale",
+      becomes:
+        "scale; folded into a BatchNorm before it that nothing else reads; "
+        + "with two bottoms multiply, bias",
+      options: "`axis`, `num_axes`, `bias_term`; one or two bottoms")
+  ) { layer, network in
     try layer.requireBottoms(1...2)
     let parameters = layer.parameters("scale_param")
     let hasBias = try parameters.bool("bias_term")
@@ -39,24 +31,21 @@ enum ScaleLayer: CaffeLayerConverter {
     let bias = hasBias ? try layer.weight(1, "bias", shape: covered.shape) : nil
     if network.joinBatchnorm(input, covered, factors, bias) { return [input] }
     return [try network.scaled(input, covered, factors, bias, layer)]
+  }.withInputAxes { layer, index, shape in
+    BroadcastAxes.inputAxes(layer.parameters("scale_param"), bottom: index, shape: shape)
+  }.withBatchAxis { layer, _ in
+    try BroadcastAxes.batchAxis(layer, layer.parameters("scale_param"))
   }
 }
 
-/// x + bias, broadcast along the other axes
-enum BiasLayer: CaffeLayerConverter {
-  static let source = SourceLayer(
-    "Bias", becomes: "bias; with two bottoms add", options: "`axis`, `num_axes`; one or two bottoms"
-  )
-
-  static func inputAxes(_ layer: LayerCall, bottom index: Int, shape: [Int]) -> [Int]? {
-    BroadcastAxes.inputAxes(layer.parameters("bias_param"), bottom: index, shape: shape)
-  }
-
-  static func batchAxis(_ layer: LayerCall, _ batch: OmittedBatch) throws -> Int? {
-    try BroadcastAxes.batchAxis(layer, layer.parameters("bias_param"))
-  }
-
-  static func convert(_ layer: LayerCall, _ network: inout CaffeWriter) throws -> [CaffeTensor] {
+extension CaffeLayerType {
+  /// x + bias, broadcast along the other axes
+  static let bias = CaffeLayerType(
+    SourceLayer(
+      "Bias", becomes: "bias; with two bottoms add",
+      options: "`axis`, `num_axes`; one or two bottoms"
+    )
+  ) { layer, network in
     try layer.requireBottoms(1...2)
     let input = network.five(layer.inputs[0], for: layer.name)
     let covered = try BroadcastAxes(
@@ -67,6 +56,10 @@ enum BiasLayer: CaffeLayerConverter {
     }
     let bias = try layer.weight(0, "bias", shape: covered.shape)
     return [try network.shifted(input, covered, bias, layer.name, to: layer.tops[0])]
+  }.withInputAxes { layer, index, shape in
+    BroadcastAxes.inputAxes(layer.parameters("bias_param"), bottom: index, shape: shape)
+  }.withBatchAxis { layer, _ in
+    try BroadcastAxes.batchAxis(layer, layer.parameters("bias_param"))
   }
 }
 

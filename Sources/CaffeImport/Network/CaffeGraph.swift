@@ -198,7 +198,7 @@ struct CaffeGraph {
   /// The regions that layers pool, which an app needs to locate the boxes derived from them.
   private func regionVersions() -> Set<Int> {
     let pooled = nodes.compactMap { node in
-      RegionPooling.types.contains(node.layer.type) ? node.inputs.dropFirst().first : nil
+      CaffeLayerType.regionTypes.contains(node.layer.type) ? node.inputs.dropFirst().first : nil
     }
     return Set(
       pooled.map { version in

@@ -56,6 +56,13 @@ struct CaffeParameters: Sendable {
     }
   }
 
+  /// The index of one of the tensor's axes; negative values count from the end.
+  func axis(
+    _ field: String = "axis", of tensor: CaffeTensor, default standard: Int? = nil
+  ) throws -> Int {
+    try tensor.axis(int(field, default: standard), joined(field), of: layer)
+  }
+
   func double(_ field: String, default standard: Double? = nil) throws -> Double {
     try scalar(field, standard, "a number", \.number)
   }

@@ -31,7 +31,7 @@ enum LayerRole: Sendable {
   /// data layers do; with a loss weight, it is for training.
   init(_ layer: LayerCall) {
     self.init(layer.type)
-    if layer.type == "Dropout", !Dropout.scales(layer) { self = .passing }
+    if layer.type == "Dropout", !CaffeLayerType.dropoutScales(layer) { self = .passing }
     guard case .computing = self,
       layer.type == "Python" || CaffeLayerRegistry.type(named: layer.type) == nil
     else { return }

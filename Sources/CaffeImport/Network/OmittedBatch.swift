@@ -16,23 +16,9 @@ extension LayerCall {
   var sharesBatch: Bool { inputs.allSatisfy { $0.batch == inputs[0].batch } }
 
   /// The tops' omitted batch; nil if there is none, or if the layer needs the whole one.
-  func topBatch(_ converter: CaffeLayerType?, isCustom: Bool) throws -> OmittedBatch? {
+  func topBatch(_ type: CaffeLayerType?, isCustom: Bool) throws -> OmittedBatch? {
     guard let batch = inputs.lazy.compactMap(\.batch).first else { return nil }
-    guard !isCustom, let converter else { return batch }
-    return try converter.batchAxis(self, batch).map { OmittedBatch(axis: $0, size: batch.size) }
-  }
-
-  /// The batch axis of the tops, if the layer works along `axis` only.
-  func batch(_ batch: OmittedBatch, besides axis: Int) -> Int? {
-    sharesBatch && batch.axis != axis ? batch.axis : nil
-  }
-}
-
-/// A layer that computes each element from the elements at the same index.
-protocol ElementwiseConverter: CaffeLayerConverter {}
-
-extension ElementwiseConverter {
-  static func batchAxis(_ layer: LayerCall, _ batch: OmittedBatch) -> Int? {
-    layer.sharesBatch ? batch.axis : nil
+    guard !isCustom, let type else { return batch }
+    return try type.batchAxis(self, batch).map { OmittedBatch(axis: $0, size: batch.size) }
   }
 }

@@ -3,19 +3,21 @@ import Formulas
 import ImportSupport
 import TensorCore
 
-/// Σ weights · window + bias
-enum ConvolutionLayer: CaffeLayerConverter {
-  static let source = SourceLayer(
-    "Convolution",
-    becomes:
-      "convolution; with three axes, slices along the first axis, stacked as channels, and one "
-      + "convolution",
-    options:
-      "`num_output`, `bias_term`, `group`, `kernel_size`, `stride`, `pad`, `dilation` with one number, "
-      + "one per axis, or `_h` and `_w`; `axis`; kernels of one, two and three axes",
-    refused: "more than three spatial axes: Core ML has no such kernels")
-
-  static func inputAxes(_ layer: LayerCall, bottom index: Int, shape: [Int]) -> [Int]? {
+extension CaffeLayerType {
+  /// Σ weights · window + bias
+  static let convolution = CaffeLayerType(
+    SourceLayer(
+      "Convolution",
+      becomes:
+        "convolution; with three axes, slices along the first axis, stacked as channels, and one "
+        + "convolution",
+      options:
+        "`num_output`, `bias_term`, `group`, `kernel_size`, `stride`, `pad`, `dilation` with one number, "
+        + "one per axis, or `_h` and `_w`; `axis`; kernels of one, two and three axes",
+      refused: "more than three spatial axes: Core ML has no such kernels")
+  ) { layer, network in
+    try convolutions(layer, .plain, &network)
+  }.withInputAxes { _, _, shape in
     switch shape.count {
     case 3: [1, 2, 4]
     case 5 where shape[0] == 1 && shape[1] != 1: [1, 2, 0, 3, 4]
@@ -23,11 +25,7 @@ enum ConvolutionLayer: CaffeLayerConverter {
     }
   }
 
-  static func convert(_ layer: LayerCall, _ network: inout CaffeWriter) throws -> [CaffeTensor] {
-    try convert(layer, .plain, &network)
-  }
-
-  static func convert(
+  private static func convolutions(
     _ layer: LayerCall, _ kind: ConvolutionSettings.Kind, _ network: inout CaffeWriter
   ) throws -> [CaffeTensor] {
     let inputs = layer.inputs
@@ -44,16 +42,64 @@ enum ConvolutionLayer: CaffeLayerConverter {
         : try settings.image(inputs[index], name, to: layer.tops[index], &network)
     }
   }
-}
 
-/// A convolution with one group per channel.
-enum DepthwiseConvolution: CaffeLayerConverter {
-  static let source = SourceLayer(
-    "DepthwiseConvolution", "ConvolutionDepthwise",
-    becomes: "convolution with one group per channel", options: "those of Convolution")
+  /// A convolution with one group per channel.
+  static let depthwiseConvolution = CaffeLayerType(
+    SourceLayer(
+      "DepthwiseConvolution", "ConvolutionDepthwise",
+      becomes: "convolution with one group per channel", options: "those of Convolution")
+  ) { layer, network in
+    try convolutions(layer, .depthwise, &network)
+  }
 
-  static func convert(_ layer: LayerCall, _ network: inout CaffeWriter) throws -> [CaffeTensor] {
-    try ConvolutionLayer.convert(layer, .depthwise, &network)
+  /// The transpose of a convolution.
+  static let deconvolution = single(
+    SourceLayer(
+      "Deconvolution",
+      becomes: "convolution with isDeconvolution; with three axes convolution3d (specification 5)",
+      options: "those of Convolution; `dilation`: a kernel with zeros in between",
+      refused: "dilation or several groups, with a kernel of three axes")
+  ) { layer, network in
+    let input = layer.input
+    let settings = try ConvolutionSettings(layer, input)
+    let shape = try settings.outputShape(input, isDeconvolution: true)
+    if settings.dimensions == 3 { return try settings.volume(input, shape, &network) }
+    let image = try settings.placed(input, &network)
+    let ones = settings.kernel.map { _ in 1 }
+    var convolution = settings.convolution(
+      kernel: try settings.extents, stride: settings.stride, padding: settings.padding,
+      dilation: ones)
+    convolution.isDeconvolution = true
+    convolution.kernelChannels = settings.channels
+    convolution.kernel = Weights(try settings.spreadWeights())
+    convolution.bias = try settings.bias()
+    return network.add(convolution, image, as: layer, shape: shape)
+  }.withInputAxes(convolution.inputAxes)
+
+  /// The elements of every window as C · kh · kw channels.
+  static let im2col = single(
+    SourceLayer(
+      "Im2col", becomes: "convolution with one group per channel and unit kernels",
+      options: "`kernel_size`, `stride`, `pad`, `dilation`, `axis`; one and two axes",
+      refused: "kernels of three axes")
+  ) { layer, network in
+    let input = layer.input
+    let settings = try ConvolutionSettings(layer, input, .unfolding)
+    try layer.require(
+      settings.dimensions <= 2, unsupported: "windows with three axes are not supported",
+      field: "convolution_param.kernel_size")
+    let image = try settings.placed(input, &network)
+    var convolution = settings.convolution(
+      kernel: settings.kernel, stride: settings.stride, padding: settings.padding,
+      dilation: settings.dilation)
+    let area = settings.kernel.reduce(1, *)
+    var units = [Float](
+      repeating: 0,
+      count: try computedCount([settings.outputs, area], limit: Limits.computedElements))
+    for output in 0..<settings.outputs { units[output * area + output % area] = 1 }
+    convolution.kernel = Weights(units)
+    return network.add(
+      convolution, image, as: layer, shape: try settings.outputShape(input, isDeconvolution: false))
   }
 }
 
@@ -129,6 +175,53 @@ extension ConvolutionSettings {
     let result = network.add(name, convolution, [items], to: top)
     let leading = CaffeTensor.leadingAxes(channelAxis)
     return CaffeTensor(result, shape, axes: leading + [2, 0, 3, 4])
+  }
+
+  /// The kernel with zeros in its gaps, because Core ML's deconvolution does not support dilation.
+  fileprivate func spreadWeights() throws -> FloatValues {
+    let weights = try weights(isDeconvolution: true)
+    if dilation.allSatisfy({ $0 == 1 }) { return weights }
+    let source = try weights.array()
+    let extents = try extents
+    let (rows, columns) = dimensions == 1 ? (1, kernel[0]) : (kernel[0], kernel[1])
+    let (down, across) = dimensions == 1 ? (1, dilation[0]) : (dilation[0], dilation[1])
+    let (height, width) = dimensions == 1 ? (1, extents[0]) : (extents[0], extents[1])
+    let pairs = source.count / (rows * columns)
+    var result = [Float](
+      repeating: 0,
+      count: try computedCount([pairs, height, width], limit: Limits.computedElements))
+    for pair in 0..<pairs {
+      for row in 0..<rows {
+        for column in 0..<columns {
+          result[(pair * height + row * down) * width + column * across] =
+            source[(pair * rows + row) * columns + column]
+        }
+      }
+    }
+    return FloatValues(result)
+  }
+
+  fileprivate func volume(
+    _ input: CaffeTensor, _ shape: [Int], _ network: inout CaffeWriter
+  ) throws -> CaffeTensor {
+    try layer.require(
+      groups == 1 && dilation == [1, 1, 1] && channelAxis == 1,
+      unsupported: "a deconvolution of three axes with \(groups) groups, dilation \(dilation)",
+      field: "convolution_param")
+    let volume = network.placed(input, axes: [0, 1, 2, 3, 4], for: layer.name)
+    var convolution = Convolution3D()
+    convolution.outputChannels = outputs
+    convolution.inputChannels = channels
+    convolution.nGroups = 1
+    convolution.window.kernel = kernel
+    convolution.window.stride = stride
+    convolution.window.dilation = [1, 1, 1]
+    convolution.window.padding = padding.flatMap { [$0, $0] }
+    convolution.isDeconvolution = true
+    convolution.hasBias = hasBias
+    convolution.kernel = Weights(try weights(isDeconvolution: true))
+    convolution.bias = try bias()
+    return network.add(convolution, volume, as: layer, shape: shape)
   }
 }
 
