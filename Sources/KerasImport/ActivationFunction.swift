@@ -127,7 +127,7 @@ extension KerasWriter {
       name: name, className: className, inputs: [tensor], version: version, weights: weights,
       preferredImage: call.preferredImage, weightsPath: call.weightsPath,
       missingWeights: call.missingWeights)
-    let outputs = try layer.convert(inner, into: &self)
+    let outputs = try layer.convert(inner, &self)
     try call.require(outputs.count == 1, unsupported: "activation '\(className)' is not supported")
     return outputs[0]
   }

@@ -11,7 +11,7 @@ struct AxesFromEnd {
   private static let names = ["axis", "axes", "dim", "reduction_indices"]
 
   func rewrite(
-    _ arguments: inout CallArguments, _ fields: inout JSONObject, of layer: any KerasLayer,
+    _ arguments: inout CallArguments, _ fields: inout JSONObject, of operation: Operation?,
     _ call: LayerCall
   ) throws {
     for name in Self.names {
@@ -20,7 +20,7 @@ struct AxesFromEnd {
         arguments.keywords[name] = .value(try fromEnd(value, call))
       }
     }
-    guard let operation = (layer as? KerasOperationLayer)?.operation else { return }
+    guard let operation else { return }
     if let position = OperationTable.keepingLeadingAxes[operation.names[0]] ?? nil,
       position < arguments.positional.count,
       let value = arguments.positional[position].constant

@@ -15,13 +15,12 @@ extension LayerCall {
       unsupported("layer class '\(className)' is not supported"))
     var object = JSONObject()
     for (name, value) in fields { object[name] = value }
-    let layer = try type.init(
+    let layer = try type.configured(
       LayerConfiguration(
         name: "\(name)__\(path)__", className: self.className, kind: className, fields: object,
         version: version))
     let outputs = try layer.convert(
-      with(name: "\(name)__\(path)__", inputs: inputs, weights: weights(under: path)),
-      into: &network)
+      with(name: "\(name)__\(path)__", inputs: inputs, weights: weights(under: path)), &network)
     guard let output = outputs.first else { throw error("a layer in it has no output") }
     return output
   }

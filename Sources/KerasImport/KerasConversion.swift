@@ -226,10 +226,10 @@ package struct KerasConversion: SourceConversion {
     do {
       switch handler {
       case .known(let layer):
-        if !type(of: layer).vanishes { network.visit(node.name, node.layer.className) }
+        if !layer.type.vanishes { network.visit(node.name, node.layer.className) }
         let outputs = try call.outputs(
           of: layer, node.layer.configuration(node.name, source.version), into: &network)
-        let policy = node.layer.keepsMask ? .passes : type(of: layer).maskPolicy
+        let policy = node.layer.keepsMask ? .passes : layer.type.maskPolicy
         tensors[index] = policy.applied(to: outputs, of: inputs, source.version)
         for input in node.inputs where source.version.removesMasks(node.layer.className) {
           tensors[input.node]?[input.tensor].mask = nil

@@ -1,29 +1,62 @@
 import ImportSupport
 
-/// The settings and weights of some classes of Keras layers, and their conversion.
+/// Some classes of Keras layers, and their conversion.
 protocol KerasLayer: Sendable {
   /// The classes that this type converts.
   static var classes: [SourceLayer] { get }
   /// Whether the layer does nothing at inference and is left out.
   static var vanishes: Bool { get }
   static var maskPolicy: MaskPolicy { get }
+  static var leadingAxes: LeadingAxesPolicy { get }
   /// Whether the configuration determines the layer's weights.
   static var hasKnownWeights: Bool { get }
-  init(_ configuration: LayerConfiguration) throws
-  var leadingAxes: LeadingAxesPolicy { get }
-  /// The names of the weights in Keras's storage order.
-  var weights: [WeightSlot] { get }
-  /// Adds the Core ML layers to the network.
-  func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor]
+  /// Reads a layer's settings.
+  static func configured(_ configuration: LayerConfiguration) throws -> ConfiguredLayer
 }
 
 extension KerasLayer {
   static var classNames: [String] { classes.flatMap(\.names) }
   static var vanishes: Bool { false }
   static var maskPolicy: MaskPolicy { .drops }
+  static var leadingAxes: LeadingAxesPolicy { .refuses }
   static var hasKnownWeights: Bool { true }
-  var leadingAxes: LeadingAxesPolicy { .refuses }
+
+  /// A layer of this type.
+  static func conversion(
+    _ weights: [WeightSlot] = [], _ convert: @escaping ConfiguredLayer.Conversion
+  ) -> ConfiguredLayer {
+    ConfiguredLayer(type: self, weights: weights, leadingAxes: leadingAxes, convert: convert)
+  }
+}
+
+/// A layer with its settings.
+struct ConfiguredLayer: Sendable {
+  let type: any KerasLayer.Type
+  /// The names of the weights in Keras's storage order.
+  let weights: [WeightSlot]
+  var leadingAxes: LeadingAxesPolicy
+  /// The operation that the layer calls, if it is one.
+  var operation: Operation?
+  let convert: Conversion
+
+  /// Adds the Core ML layers to the network.
+  typealias Conversion = @Sendable (LayerCall, inout KerasWriter) throws -> [KerasTensor]
+}
+
+/// A layer whose settings several functions read.
+protocol KerasLayerSettings: KerasLayer {
+  init(_ configuration: LayerConfiguration) throws
+  var weights: [WeightSlot] { get }
+  func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor]
+}
+
+extension KerasLayerSettings {
   var weights: [WeightSlot] { [] }
+
+  static func configured(_ configuration: LayerConfiguration) throws -> ConfiguredLayer {
+    let settings = try Self(configuration)
+    return conversion(settings.weights) { try settings.convert($0, into: &$1) }
+  }
 }
 
 extension SourceLayer {

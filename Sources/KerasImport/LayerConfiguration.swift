@@ -39,6 +39,16 @@ struct LayerConfiguration: Sendable {
       kind ?? className.split(separator: "(").last.map { String($0.filter { $0 != ")" }) } ?? ""
   }
 
+  /// The configuration of a layer or cell inside this one, shown as `OUTER(CLASS)`; nil if it has no
+  /// class.
+  func inner(_ json: JSONValue, in outer: String? = nil) -> LayerConfiguration? {
+    json["class_name"]?.string.map { innerClass in
+      LayerConfiguration(
+        name: name, className: "\(outer ?? className)(\(innerClass))",
+        fields: json["config"]?.object ?? JSONObject(), version: version)
+    }
+  }
+
   /// The number of spatial axes according to the class name, such as 2 for `Conv2D`.
   var dimensions: Int { ["1D", "2D", "3D"].firstIndex { kind.contains($0) }.map { $0 + 1 } ?? 2 }
 

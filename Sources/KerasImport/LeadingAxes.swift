@@ -95,7 +95,7 @@ extension KerasWriter {
 
 extension KerasWriter {
   /// Converts a layer without the sequence axis, which comes first in its inputs' layout.
-  mutating func stepwise(_ layer: any KerasLayer, _ call: LayerCall) throws -> [KerasTensor] {
+  mutating func stepwise(_ layer: ConfiguredLayer, _ call: LayerCall) throws -> [KerasTensor] {
     let steps = call.inputs.lazy.compactMap { $0.shape[1] }.first
     let inputs = call.inputs.map { tensor in
       var input = tensor
@@ -107,7 +107,7 @@ extension KerasWriter {
     let isInner = isStepwise
     isStepwise = true
     defer { isStepwise = isInner }
-    return try layer.convert(call.with(name: call.name, inputs: inputs), into: &self).map {
+    return try layer.convert(call.with(name: call.name, inputs: inputs), &self).map {
       guard !$0.layout.axes.contains(.sequence) else {
         throw call.unsupported("\(call.className): nested sequences are not supported")
       }

@@ -10,26 +10,26 @@ extension LayerCall {
   /// - Parameter configuration: the layer's, to read its axes once more if they are counted from
   ///   the start.
   func outputs(
-    of layer: any KerasLayer, _ configuration: LayerConfiguration,
+    of layer: ConfiguredLayer, _ configuration: LayerConfiguration,
     into network: inout KerasWriter
   ) throws -> [KerasTensor] {
-    if !(layer is EmbeddingSimilarity) { try requireNoTables() }
+    if layer.type != EmbeddingSimilarity.self { try requireNoTables() }
     try requireSameInTraining(configuration, &network)
-    if Self.exampleNames.contains(className), !(layer is KerasOperationLayer) {
+    if Self.exampleNames.contains(className), layer.operation == nil {
       network.notes.append(
         "layer '\(name)' (\(className)) is assumed to be the class that Keras's examples publish by this "
           + "name, judging by its settings and weights: its code is not in the file")
     }
-    if let operation = (layer as? KerasOperationLayer)?.operation,
+    if let operation = layer.operation,
       configuration[TimeDistributed.isInModel] != nil
     {
       return try stepwise(operation, configuration, into: &network)
     }
     guard let leading = inputs.lazy.compactMap(\.leading).first else {
-      return try layer.convert(self, into: &network)
+      return try layer.convert(self, &network)
     }
     switch layer.leadingAxes {
-    case .decides: return try layer.convert(self, into: &network)
+    case .decides: return try layer.convert(self, &network)
     case .refuses: throw leadingAxesError
     case .keeps, .steps: break
     }
@@ -49,10 +49,10 @@ extension LayerCall {
       var call = self
       call.inputs = inputs.map(\.gathered)
       var fields = configuration.fields
-      try axes.rewrite(&call.arguments, &fields, of: layer, self)
+      try axes.rewrite(&call.arguments, &fields, of: layer.operation, self)
       var adapted = configuration
       adapted.fields = fields
-      outputs = try type(of: layer).init(adapted).convert(call, into: &network)
+      outputs = try layer.type.configured(adapted).convert(call, &network)
     }
     return try outputs.map { output in
       guard output.rank > 1, output.shape[1] == tensors[0].shape[1] else { throw leadingAxesError }
@@ -98,13 +98,13 @@ extension LayerCall {
     }
     var (call, adapted) = (self, configuration)
     try AxesFromEnd(rank: rank - 1, leading: 0).rewrite(
-      &call.arguments, &adapted.fields, of: KerasOperationLayer(configuration), self)
-    return try KerasOperationLayer(adapted).convert(call, into: &network)
+      &call.arguments, &adapted.fields, of: operation, self)
+    return try KerasOperationLayer.configured(adapted).convert(call, &network)
   }
 
   /// Applies a layer for images to each step of a sequence of images.
   private func convertSteps(
-    _ layer: any KerasLayer, _ sequence: KerasTensor, into network: inout KerasWriter
+    _ layer: ConfiguredLayer, _ sequence: KerasTensor, into network: inout KerasWriter
   ) throws -> [KerasTensor] {
     guard inputs.count == 1, sequence.rank == 5 else { throw leadingAxesError }
     return try network.stepwise(

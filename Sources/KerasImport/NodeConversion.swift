@@ -4,7 +4,7 @@ import TensorCore
 
 /// The conversion of a node.
 enum NodeConversion {
-  case known(any KerasLayer)
+  case known(ConfiguredLayer)
   case custom(CustomConversion)
   case python(PythonConversion)
 
@@ -19,11 +19,11 @@ enum NodeConversion {
 
   /// The layer's weights, followed by those of a layer that is its activation.
   func slots(_ fields: JSONObject, _ version: KerasVersion) -> [WeightSlot]? {
-    guard case .known(let layer) = self, type(of: layer).hasKnownWeights else { return nil }
+    guard case .known(let layer) = self, layer.type.hasKnownWeights else { return nil }
     let activation = fields["activation"]
     guard let className = activation?["class_name"]?.string,
       let type = version.layerType(className), type.hasKnownWeights,
-      let inner = try? type.init(
+      let inner = try? type.configured(
         LayerConfiguration(
           name: className, className: className, fields: activation?["config"]?.object ?? .init(),
           version: version))

@@ -64,17 +64,14 @@ enum Recipes {
 }
 
 /// A layer that a recipe defines.
-struct RecipeLayer: KerasLayer {
+enum RecipeLayer: KerasLayer {
   static let classes = Recipes.entries.map {
     SourceLayer($0.name, becomes: $0.becomes, options: $0.options, refused: $0.refused)
   }
   static let maskPolicy = MaskPolicy.decides
   static let hasKnownWeights = false
 
-  private let source: LayerSource
-  let leadingAxes: LeadingAxesPolicy
-
-  init(_ configuration: LayerConfiguration) throws {
+  static func configured(_ configuration: LayerConfiguration) throws -> ConfiguredLayer {
     func source(_ fields: JSONObject) throws -> LayerSource {
       LayerSource(
         files: try Recipes.files(defining: configuration.kind), path: "recipe",
@@ -90,25 +87,29 @@ struct RecipeLayer: KerasLayer {
         fields[name] = configuration.field(name)?.value
         if isRequired, fields[name] == nil { throw configuration.missing([name]) }
       }
-      self.source = try source(fields)
-      leadingAxes = try self.source.make() ? .keeps : .refuses
+      let recipe = try source(fields)
+      var layer = conversion { try convert(recipe, $0, &$1) }
+      layer.leadingAxes = try recipe.make() ? .keeps : .refuses
+      return layer
     } catch let error as ModelError where error.layer == nil {
       throw configuration.unsupported(
-        nil, Self.raised(error) ?? error.message,
+        nil, raised(error) ?? error.message,
         hint: UnsupportedLayers.sourceHint
           + "; or make it a custom layer with \(setting: "customLayers")")
     }
   }
 
-  func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
+  private static func convert(
+    _ recipe: LayerSource, _ call: LayerCall, _ network: inout KerasWriter
+  ) throws -> [KerasTensor] {
     do {
-      let result = try source.convert(call, into: network)
+      let result = try recipe.convert(call, into: network)
       network = result.tensors.network
       return result.outputs
     } catch let error as ModelError {
       let open = call.inputs.first { $0.isShapeAssumed || $0.shape.dropFirst().contains(nil) }
-      if let open, Self.raised(error) == nil { throw call.unknownSize(of: open) }
-      throw ModelError(error.code, Self.raised(error) ?? error.message, hint: error.hint)
+      if let open, raised(error) == nil { throw call.unknownSize(of: open) }
+      throw ModelError(error.code, raised(error) ?? error.message, hint: error.hint)
     }
   }
 

@@ -2,8 +2,8 @@ import TensorCore
 
 extension LayerConfiguration {
   /// Creates the layer, and checks that its class has read all fields.
-  func layer(_ type: any KerasLayer.Type) throws -> any KerasLayer {
-    let layer = try type.init(self)
+  func layer(_ type: any KerasLayer.Type) throws -> ConfiguredLayer {
+    let layer = try type.configured(self)
     if type != KerasOperationLayer.self { try requireRead() }
     return layer
   }

@@ -37,27 +37,21 @@ extension DarknetOperations {
     "region": head, "yolo": head, "yolo4": head, "gaussian_yolo": head, "detection": head,
   ]
 
-  @Sendable private static func passed(
-    _ maker: SectionMaker, _ plan: inout DarknetPlan
-  ) throws -> DarknetSection {
+  private static let passed: DarknetOperation = { maker, _ in
     var section = try maker.made(maker.input) { $0.input }
     section.isPassedOver = true
     return section
   }
 
   /// The grid of a detection head, before Darknet's activation functions.
-  @Sendable private static func head(
-    _ maker: SectionMaker, _ plan: inout DarknetPlan
-  ) throws -> DarknetSection {
+  private static let head: DarknetOperation = { maker, _ in
     var section = try maker.made(maker.input) { $0.input }
     section.isHead = true
     return section
   }
 
   /// route_layer.c: concatenates parts of earlier results.
-  @Sendable private static func route(
-    _ maker: SectionMaker, _ plan: inout DarknetPlan
-  ) throws -> DarknetSection {
+  private static let route: DarknetOperation = { maker, _ in
     let sources = try maker.earlier("layers")
     let groups = try maker.size("groups", maker.section.kind == "route_lhalf" ? 2 : 1)
     let group = try maker.int("group_id", 0)
@@ -79,9 +73,7 @@ extension DarknetOperations {
   }
 
   /// shortcut_layer.c, shortcut_cpu and shortcut_multilayer_cpu.
-  @Sendable private static func shortcut(
-    _ maker: SectionMaker, _ plan: inout DarknetPlan
-  ) throws -> DarknetSection {
+  private static let shortcut: DarknetOperation = { maker, plan in
     let sources = try maker.earlier("from")
     let activation = try maker.activation("linear")
     let (alpha, beta) = (try maker.number("alpha", 1), try maker.number("beta", 1))

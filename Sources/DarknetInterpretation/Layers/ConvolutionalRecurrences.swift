@@ -52,9 +52,7 @@ private struct PlaneConvolutions {
 
 extension DarknetOperations {
   /// crnn_layer.c: like rnn, with convolutions. Redmon's version has size 3 and padding 1.
-  @Sendable static func convolutionalRecurrent(
-    _ maker: SectionMaker, _ plan: inout DarknetPlan
-  ) throws -> DarknetSection {
+  static let convolutionalRecurrent: DarknetOperation = { maker, plan in
     let (outputs, hidden) = (try maker.size("output", 1), try maker.size("hidden", 1))
     let convolutions = try PlaneConvolutions(
       maker, border: { $0 == 3 ? 1 : 0 }, activation: "logistic")
@@ -76,9 +74,7 @@ extension DarknetOperations {
   }
 
   /// conv_lstm_layer.c, forward_conv_lstm_layer_gpu; a prediction is one step.
-  @Sendable static func convolutionalLongMemory(
-    _ maker: SectionMaker, _ plan: inout DarknetPlan
-  ) throws -> DarknetSection {
+  static let convolutionalLongMemory: DarknetOperation = { maker, plan in
     let outputs = try maker.size("output", 1)
     let (hasPeephole, hasBottleneck) = (
       try maker.section.bool("peephole"), try maker.section.bool("bottleneck")

@@ -9,9 +9,7 @@ extension DarknetOperations {
   ]
 
   /// convolutional_layer.c
-  @Sendable private static func convolutional(
-    _ maker: SectionMaker, _ plan: inout DarknetPlan
-  ) throws -> DarknetSection {
+  private static let convolutional: DarknetOperation = { maker, plan in
     let filters = try maker.size("filters", 1)
     let size = try maker.size("size", 1)
     let takesSigns = try maker.section.bool("xnor")
@@ -66,9 +64,7 @@ extension DarknetOperations {
   }
 
   /// deconvolutional_layer.c
-  @Sendable private static func deconvolutional(
-    _ maker: SectionMaker, _ plan: inout DarknetPlan
-  ) throws -> DarknetSection {
+  private static let deconvolutional: DarknetOperation = { maker, plan in
     let filters = try maker.size("filters", 1)
     let size = try maker.size("size", 1)
     let stride = try maker.size("stride", 1)
@@ -92,9 +88,7 @@ extension DarknetOperations {
   }
 
   /// local_layer.c: a separate kernel for each position.
-  @Sendable private static func local(
-    _ maker: SectionMaker, _ plan: inout DarknetPlan
-  ) throws -> DarknetSection {
+  private static let local: DarknetOperation = { maker, plan in
     let filters = try maker.size("filters", 1)
     let size = try maker.size("size", 1)
     let stride = try maker.size("stride", 1)

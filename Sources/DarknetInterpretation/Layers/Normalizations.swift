@@ -36,9 +36,7 @@ extension DarknetOperations {
 
   /// normalization_layer.c: a running sum of squares along the channels, as in the source; the
   /// first sum has size / 2 terms.
-  @Sendable private static func localResponse(
-    _ maker: SectionMaker, _ plan: inout DarknetPlan
-  ) throws -> DarknetSection {
+  private static let localResponse: DarknetOperation = { maker, _ in
     let size = try maker.size("size", 5)
     let (alpha, beta) = (try maker.number("alpha", 0.0001), try maker.number("beta", 0.75))
     let kappa = try maker.number("kappa", 1)
@@ -66,9 +64,7 @@ extension DarknetOperations {
   }
 
   /// softmax_layer.c
-  @Sendable private static func softmax(
-    _ maker: SectionMaker, _ plan: inout DarknetPlan
-  ) throws -> DarknetSection {
+  private static let softmax: DarknetOperation = { maker, plan in
     let groups = try maker.size("groups", 1)
     let temperature = try maker.number("temperature", 1)
     let count = maker.count

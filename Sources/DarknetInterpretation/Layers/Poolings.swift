@@ -11,9 +11,7 @@ extension DarknetOperations {
   ]
 
   /// avgpool_layer.c
-  @Sendable private static func avgpool(
-    _ maker: SectionMaker, _ plan: inout DarknetPlan
-  ) throws -> DarknetSection {
+  private static let avgpool: DarknetOperation = { maker, _ in
     let (channels, area) = (maker.input[0], maker.input[1] * maker.input[2])
     return try maker.made([channels, 1, 1]) { call in
       var result = try DoubleArray(shape: [channels, 1, 1])
@@ -25,9 +23,7 @@ extension DarknetOperations {
   }
 
   /// maxpool_layer.c
-  @Sendable private static func maxpool(
-    _ maker: SectionMaker, _ plan: inout DarknetPlan
-  ) throws -> DarknetSection {
+  private static let maxpool: DarknetOperation = { maker, _ in
     for key in ["antialiasing", "maxpool_zero_nonmax"] where try maker.section.bool(key) {
       throw ModelError(.unsupported, "\(key) is not interpreted")
     }
@@ -49,9 +45,7 @@ extension DarknetOperations {
   }
 
   /// upsample_layer.c: repeats every value; with a negative stride, sums blocks.
-  @Sendable private static func upsample(
-    _ maker: SectionMaker, _ plan: inout DarknetPlan
-  ) throws -> DarknetSection {
+  private static let upsample: DarknetOperation = { maker, _ in
     let stride = try maker.int("stride", 2)
     let scale = try maker.number("scale", 1)
     let step = abs(stride)

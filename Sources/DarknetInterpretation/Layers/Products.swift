@@ -21,9 +21,7 @@ extension DarknetOperations {
   ]
 
   /// connected_layer.c
-  @Sendable private static func connected(
-    _ maker: SectionMaker, _ plan: inout DarknetPlan
-  ) throws -> DarknetSection {
+  private static let connected: DarknetOperation = { maker, plan in
     let outputs = try maker.size("output", 1)
     let product = try ConnectedProduct(
       maker.count, outputs, isNormalized: try maker.section.bool("batch_normalize"), &plan)

@@ -9,9 +9,7 @@ extension DarknetOperations {
   ]
 
   /// rnn_layer.c: s = f(U · x) + g(W · s), out = f(V · s)
-  @Sendable private static func simple(
-    _ maker: SectionMaker, _ plan: inout DarknetPlan
-  ) throws -> DarknetSection {
+  private static let simple: DarknetOperation = { maker, plan in
     let outputs = try maker.size("output", 1)
     let hidden = try maker.size("hidden", outputs)
     let isNormalized = try maker.section.bool("batch_normalize")
@@ -40,9 +38,7 @@ extension DarknetOperations {
 
   /// gru_layer.c. Redmon's version stores the matrices for the state first, Bochkovskiy's those for
   /// the input.
-  @Sendable private static func gated(
-    _ maker: SectionMaker, _ plan: inout DarknetPlan
-  ) throws -> DarknetSection {
+  private static let gated: DarknetOperation = { maker, plan in
     let outputs = try maker.size("output", 1)
     let isNormalized = try maker.section.bool("batch_normalize")
     let isTanh = try maker.section.bool("tanh")
@@ -77,9 +73,7 @@ extension DarknetOperations {
 
   /// lstm_layer.c. Redmon's version stores the gates in the order i, f, o, g, Bochkovskiy's in the
   /// order f, i, g, o; the matrices for the state come first.
-  @Sendable private static func longShortTermMemory(
-    _ maker: SectionMaker, _ plan: inout DarknetPlan
-  ) throws -> DarknetSection {
+  private static let longShortTermMemory: DarknetOperation = { maker, plan in
     let outputs = try maker.size("output", 1)
     let isNormalized = try maker.section.bool("batch_normalize")
     let gates = plan.weights.isOfBochkovskiy ? ["f", "i", "g", "o"] : ["i", "f", "o", "g"]

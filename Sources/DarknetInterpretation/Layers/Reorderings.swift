@@ -64,9 +64,7 @@ extension DarknetOperations {
   }
 
   /// Redmon's reorg_layer.c, which passes the input's shape to reorg_cpu.
-  @Sendable private static func reorg(
-    _ maker: SectionMaker, _ plan: inout DarknetPlan
-  ) throws -> DarknetSection {
+  private static let reorg: DarknetOperation = { maker, _ in
     let stride = try maker.size("stride", 1)
     let isReversed = try maker.section.bool("reverse")
     let extra = try maker.int("extra", 0)

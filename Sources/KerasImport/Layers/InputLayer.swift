@@ -1,7 +1,7 @@
 import ImportSupport
 
 /// An input of the model; inside a nested model, the name of an argument.
-struct InputLayer: KerasLayer {
+struct InputLayer: KerasLayerSettings {
   static let classes = [SourceLayer("InputLayer", becomes: "nothing")]
   static let maskPolicy = MaskPolicy.passes
   static let vanishes = true

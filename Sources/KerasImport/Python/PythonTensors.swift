@@ -311,7 +311,8 @@ final class PythonTensors {
     }
     let configuration = LayerConfiguration(
       name: layer.name, className: layer.className, fields: fields, version: layer.version)
-    return try layer.outputs(of: KerasOperationLayer(configuration), configuration, into: &network)
+    return try layer.outputs(
+      of: KerasOperationLayer.configured(configuration), configuration, into: &network)
   }
 
   /// Whether a slice covers the whole batch.

@@ -5,7 +5,7 @@ import TensorCore
 /// softmax(scale · query · keyᵀ) · value
 ///
 /// With `concat` and in `AdditiveAttention`, the score is Σ scale · tanh(query + key) instead.
-struct Attention: KerasLayer {
+struct Attention: KerasLayerSettings {
   static let classes = [SourceLayer](
     "Attention", "AdditiveAttention",
     becomes: "matrix products, \(SourceLayer.matrices), softmax",

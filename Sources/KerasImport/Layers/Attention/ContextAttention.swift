@@ -4,7 +4,7 @@ import TensorCore
 
 /// Σ a x / (Σ a + 1e-7) over the unmasked steps, with a = exp(tanh(x W + b) · u): attention with a
 /// context vector, from hierarchical attention networks.
-struct ContextAttention: KerasLayer {
+struct ContextAttention: KerasLayerSettings {
   static let classes = [SourceLayer](
     "AttentionWithContext", "AttLayer",
     becomes: "two innerProducts, tanh, exp, products and sums",

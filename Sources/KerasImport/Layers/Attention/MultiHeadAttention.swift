@@ -7,7 +7,7 @@ import TensorCore
 ///
 /// If several query heads share a key and a value (`GroupQueryAttention`), the shared matrices are
 /// repeated. A gate multiplies the heads by sigmoid(query · matrix).
-struct MultiHeadAttention: KerasLayer {
+struct MultiHeadAttention: KerasLayerSettings {
   static let classes = [SourceLayer](
     "MultiHeadAttention", "GroupQueryAttention", "GroupedQueryAttention",
     becomes: "innerProducts, matrix products, \(SourceLayer.matrices), softmax",

@@ -6,7 +6,7 @@ import TensorCore
 /// and a stored vector per distance: `[heads, height, width, position height, position width]`.
 ///
 /// Source: keras-cv-attention-models 1.4, `botnet.py`.
-struct RelativePositionalEmbedding: KerasLayer {
+struct RelativePositionalEmbedding: KerasLayerSettings {
   static let classes = [SourceLayer](
     "RelativePositionalEmbedding", becomes: "innerProducts, reshapes, crops, add",
     options:

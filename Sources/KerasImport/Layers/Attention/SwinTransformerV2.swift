@@ -7,7 +7,7 @@ import TensorCore
 
 /// Adds a bias per head and relative position to the scores. A network with two matrices computes
 /// the bias from the relative position, unless the weights contain it.
-struct PairwisePositionalEmbedding: KerasLayer {
+struct PairwisePositionalEmbedding: KerasLayerSettings {
   static let classes = [SourceLayer](
     "MlpPairwisePositionalEmbedding", becomes: "bias",
     options:
@@ -36,7 +36,7 @@ struct PairwisePositionalEmbedding: KerasLayer {
       ? [WeightSlot("deploy_bias", isTrainable: false)]
       : WeightSlot.named("hidden_weight", "hidden_bias", "out")
   }
-  var leadingAxes: LeadingAxesPolicy { .keeps }
+  static let leadingAxes = LeadingAxesPolicy.keeps
 
   func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
     let input = try call.input
@@ -111,7 +111,7 @@ struct PairwisePositionalEmbedding: KerasLayer {
 }
 
 /// Adds −100 to a window's scores of positions that were not neighbors before the shift.
-struct WindowAttentionMask: KerasLayer {
+struct WindowAttentionMask: KerasLayerSettings {
   static let classes = [SourceLayer](
     "WindowAttentionMask", becomes: "bias",
     options:
@@ -137,7 +137,7 @@ struct WindowAttentionMask: KerasLayer {
     }
   }
 
-  var leadingAxes: LeadingAxesPolicy { .decides }
+  static let leadingAxes = LeadingAxesPolicy.decides
 
   func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
     let input = try call.input

@@ -62,7 +62,7 @@ private struct Borders: Sendable {
 }
 
 /// Adds zeros around a sequence, an image or a volume.
-struct ZeroPadding: KerasLayer {
+struct ZeroPadding: KerasLayerSettings {
   static let classes = [
     SourceLayer(
       "ZeroPadding2D", "ZeroPadding1D", "ZeroPadding3D", becomes: "padding; two for volumes"),
@@ -74,7 +74,7 @@ struct ZeroPadding: KerasLayer {
   private let borders: Borders
   private let kind: Padding.Kind
 
-  var leadingAxes: LeadingAxesPolicy { .steps }
+  static let leadingAxes = LeadingAxesPolicy.steps
 
   init(_ configuration: LayerConfiguration) throws {
     borders = try Borders(configuration, "padding", default: 1)
@@ -95,7 +95,7 @@ struct ZeroPadding: KerasLayer {
 }
 
 /// Crops a sequence, an image or a volume.
-struct Cropping: KerasLayer {
+struct Cropping: KerasLayerSettings {
   static let classes = [SourceLayer](
     "Cropping2D", "Cropping1D", "Cropping3D", becomes: "crop; two for volumes")
 

@@ -5,7 +5,7 @@ import TensorCore
 /// A convolution over depth, height and width. It becomes a 2D convolution over the slices under
 /// the kernel, stacked as channels; with groups, a sum of 2D convolutions, one per depth of the
 /// kernel.
-struct Conv3D: KerasLayer {
+struct Conv3D: KerasLayerSettings {
   static let classes = [SourceLayer](
     "Conv3D", "Convolution3D",
     becomes: "slices along the depth, stacked as channels, and one convolution",
@@ -108,7 +108,7 @@ struct Conv3D: KerasLayer {
 
 /// A convolution of each channel of a volume, or of each group of channels, with the weight
 /// `depthwise_kernel`, `[depth, height, width, C, multiplier]`.
-struct DepthwiseConv3D: KerasLayer {
+struct DepthwiseConv3D: KerasLayerSettings {
   static let classes = [SourceLayer](
     "DepthwiseConv3D", becomes: "convolutions with groups, one for each depth of the kernel, add",
     options: "`depth_multiplier`, `groups`, and those of Conv3D; from classification-models-3d")
@@ -153,7 +153,7 @@ struct DepthwiseConv3D: KerasLayer {
 
 /// The transpose of a three-dimensional convolution: a transposed convolution over height and width
 /// for each depth of the kernel, followed by one over the depth that sums the results.
-struct Conv3DTranspose: KerasLayer {
+struct Conv3DTranspose: KerasLayerSettings {
   static let classes = [SourceLayer](
     "Conv3DTranspose", "Convolution3DTranspose", "Deconvolution3D",
     becomes: "a deconvolution over height and width, and one over the depth",

@@ -7,7 +7,7 @@ import TensorCore
 /// Without `output_padding`, the output length is length · stride (same) or length · stride +
 /// max(kernel − stride, 0) (valid). With it, the output length is (length − 1) · stride + kernel −
 /// 2 · pad + output_padding, where pad is kernel / 2 (same) or 0.
-struct ConvTranspose: KerasLayer {
+struct ConvTranspose: KerasLayerSettings {
   static let classes = [
     SourceLayer(
       "Conv1DTranspose", "Convolution1DTranspose", becomes: "convolution with isDeconvolution",

@@ -213,7 +213,7 @@ extension Convolution {
 }
 
 /// out = activation(kernel ∗ in + bias)
-struct Conv: KerasLayer {
+struct Conv: KerasLayerSettings {
   static let classes = [
     SourceLayer(
       "Conv1D", "Convolution1D", "AtrousConvolution1D", "AtrousConv1D",
@@ -230,7 +230,7 @@ struct Conv: KerasLayer {
   private let groups: Int
   private let settings: ConvolutionSettings
 
-  var leadingAxes: LeadingAxesPolicy { .steps }
+  static let leadingAxes = LeadingAxesPolicy.steps
 
   init(_ configuration: LayerConfiguration) throws {
     filters = try configuration.int("filters", "nb_filter")
@@ -253,7 +253,7 @@ struct Conv: KerasLayer {
 }
 
 /// A separate convolution of each channel, with `depth_multiplier` outputs per channel.
-struct DepthwiseConv: KerasLayer {
+struct DepthwiseConv: KerasLayerSettings {
   static let classes = [SourceLayer](
     "DepthwiseConv2D", "DepthwiseConvolution2D", "DepthwiseConv1D", "DepthwiseConvolution1D",
     becomes: "convolution with one group per channel",
@@ -262,7 +262,7 @@ struct DepthwiseConv: KerasLayer {
   private let multiplier: Int
   private let settings: ConvolutionSettings
 
-  var leadingAxes: LeadingAxesPolicy { .steps }
+  static let leadingAxes = LeadingAxesPolicy.steps
 
   init(_ configuration: LayerConfiguration) throws {
     multiplier = try configuration.int("depth_multiplier", default: 1)
@@ -283,7 +283,7 @@ struct DepthwiseConv: KerasLayer {
 }
 
 /// A depthwise convolution followed by a 1 × 1 convolution, which adds the bias.
-struct SeparableConv: KerasLayer {
+struct SeparableConv: KerasLayerSettings {
   static let classes = [SourceLayer](
     "SeparableConv2D", "SeparableConvolution2D", "SeparableConv1D", "SeparableConvolution1D",
     becomes: "two convolutions", options: "`depth_multiplier`, and those of Conv2D")
@@ -292,7 +292,7 @@ struct SeparableConv: KerasLayer {
   private let multiplier: Int
   private let settings: ConvolutionSettings
 
-  var leadingAxes: LeadingAxesPolicy { .steps }
+  static let leadingAxes = LeadingAxesPolicy.steps
 
   init(_ configuration: LayerConfiguration) throws {
     filters = try configuration.int("filters", "nb_filter")

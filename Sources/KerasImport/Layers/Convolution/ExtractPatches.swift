@@ -51,7 +51,7 @@ struct ExtractPatches: Sendable {
 }
 
 /// Windows of an image, as in keras-cv-attention-models.
-struct CompatibleExtractPatches: KerasLayer {
+struct CompatibleExtractPatches: KerasLayerSettings {
   static let classes = [SourceLayer](
     "CompatibleExtractPatches", becomes: "crops, concat",
     options: "`sizes`, `strides`, `rates`, `padding`; from keras-cv-attention-models",

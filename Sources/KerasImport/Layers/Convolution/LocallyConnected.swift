@@ -6,7 +6,7 @@ import TensorCore
 ///
 /// A convolution with unit kernels gathers the windows, and a grouped convolution multiplies each
 /// window by the matrix for its position.
-struct LocallyConnected: KerasLayer {
+struct LocallyConnected: KerasLayerSettings {
   static let classes = [SourceLayer](
     "LocallyConnected2D", "LocallyConnected1D",
     becomes: "a convolution with unit kernels, and one with a group per position",

@@ -4,7 +4,7 @@ import TensorCore
 
 /// A convolution with a kernel that is standardized per output: (kernel − mean) · gain · gamma /
 /// √max(variance · n, epsilon), where n is the number of weights per output.
-struct StandardizedConvolution: KerasLayer {
+struct StandardizedConvolution: KerasLayerSettings {
   static let classes = [SourceLayer](
     "ScaledStandardizedConv2D", becomes: "convolution",
     options: "`gamma`, `eps`, and those of Conv2D; from keras-cv-attention-models")

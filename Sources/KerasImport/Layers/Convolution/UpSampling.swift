@@ -3,7 +3,7 @@ import ImportSupport
 import TensorCore
 
 /// Repeats steps, rows, columns and slices, or interpolates between rows and columns of an image.
-struct UpSampling: KerasLayer {
+struct UpSampling: KerasLayerSettings {
   static let classes = [
     SourceLayer("UpSampling1D", becomes: "upsample"),
     SourceLayer(
@@ -21,7 +21,7 @@ struct UpSampling: KerasLayer {
   /// Whether the data format is missing, as in Keras 1.0, and follows from neighboring layers.
   private let isUndeclared: Bool
 
-  var leadingAxes: LeadingAxesPolicy { .steps }
+  static let leadingAxes = LeadingAxesPolicy.steps
 
   init(_ configuration: LayerConfiguration) throws {
     let axes = try SpatialAxes(configuration)

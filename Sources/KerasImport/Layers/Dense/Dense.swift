@@ -2,7 +2,7 @@ import CoreMLModel
 import ImportSupport
 
 /// y = activation(x · kernel + bias) over the last axis.
-struct Dense: KerasLayer {
+struct Dense: KerasLayerSettings {
   static let classes = [
     SourceLayer(
       "Dense", becomes: "innerProduct; a 1 × 1 convolution on images and volumes",
@@ -15,7 +15,7 @@ struct Dense: KerasLayer {
   private let hasBias: Bool
   private let activation: ActivationFunction
 
-  var leadingAxes: LeadingAxesPolicy { .keeps }
+  static let leadingAxes = LeadingAxesPolicy.keeps
 
   init(_ configuration: LayerConfiguration) throws {
     units = try configuration.int("units", "output_dim")

@@ -3,7 +3,7 @@ import ImportSupport
 import TensorCore
 
 /// activation(Σ x · kernel + bias) over the axes in an equation, such as `abc,cde->abde`.
-struct EinsumDense: KerasLayer {
+struct EinsumDense: KerasLayerSettings {
   static let classes = [SourceLayer](
     "EinsumDense", becomes: "reshape, innerProduct or 1 × 1 convolution, reshape",
     options:

@@ -2,7 +2,7 @@ import CoreMLModel
 import ImportSupport
 
 /// Looks up a row of a table for each index.
-struct EmbeddingLayer: KerasLayer {
+struct EmbeddingLayer: KerasLayerSettings {
   static let classes = [SourceLayer](
     "Embedding", becomes: "embedding, wrapped in reshapes for indices with more than one axis",
     options: "`mask_zero`: the mask is passed to the layers that use it")

@@ -27,7 +27,7 @@ extension KerasWriter {
 }
 
 /// Keras 1's alpha · log(1 + exp(beta · x)), with one alpha and one beta per element.
-struct ParametricSoftplus: KerasLayer {
+struct ParametricSoftplus: KerasLayerSettings {
   static let classes = [SourceLayer](
     "ParametricSoftplus", becomes: "activation parametricSoftplus; scale, softplus, scale")
 
@@ -61,7 +61,7 @@ struct ParametricSoftplus: KerasLayer {
 }
 
 /// Keras 1's activation(x · W + b) ∘ t + x ∘ (1 − t) with t = sigmoid(x · W_carry + b_carry).
-struct Highway: KerasLayer {
+struct Highway: KerasLayerSettings {
   static let classes = [SourceLayer](
     "Highway", becomes: "two innerProducts, a sigmoid and a weighted sum", options: "`bias`")
 
@@ -100,7 +100,7 @@ struct Highway: KerasLayer {
 }
 
 /// Keras 1's maximum over several products x · W + b.
-struct MaxoutDense: KerasLayer {
+struct MaxoutDense: KerasLayerSettings {
   static let classes = [SourceLayer](
     "MaxoutDense", becomes: "innerProduct, split, max", options: "`nb_feature`, `bias`")
 
@@ -139,7 +139,7 @@ struct MaxoutDense: KerasLayer {
 }
 
 /// Keras 1's piecewise linear function with three pieces, with parameters per element.
-struct SReLU: KerasLayer {
+struct SReLU: KerasLayerSettings {
   static let classes = [SourceLayer](
     "SReLU", becomes: "a sum of three scaled rectifiers", options: "`shared_axes`")
 

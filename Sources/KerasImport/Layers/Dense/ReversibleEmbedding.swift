@@ -2,7 +2,7 @@ import CoreMLModel
 import ImportSupport
 
 /// An embedding, or with `reverse`, the product with its table: a score for each index.
-struct ReversibleEmbedding: KerasLayer {
+struct ReversibleEmbedding: KerasLayerSettings {
   static let classes = [SourceLayer](
     "ReversibleEmbedding", becomes: "embedding; the reverse is an innerProduct with its table",
     options: "`tie_weights`, `logit_soft_cap`")

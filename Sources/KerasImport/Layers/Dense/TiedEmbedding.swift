@@ -5,7 +5,7 @@ import TensorCore
 // Layers of keras-bert 0.89 and keras-embed-sim 0.10, which keras-transformer and keras-gpt-2 use.
 
 /// An embedding that also outputs its table, for `EmbeddingSimilarity`.
-struct TableEmbedding: KerasLayer {
+struct TableEmbedding: KerasLayerSettings {
   static let classes = [SourceLayer](
     "TokenEmbedding", "EmbeddingRet",
     becomes: "embedding; the table is part of the layer that uses it",
@@ -31,7 +31,7 @@ struct TableEmbedding: KerasLayer {
 }
 
 /// softmax(x · tableᵀ + bias)
-struct EmbeddingSimilarity: KerasLayer {
+struct EmbeddingSimilarity: KerasLayerSettings {
   static let classes = [SourceLayer](
     "EmbeddingSimilarity", "EmbeddingSim", becomes: "innerProduct with the table, softmax",
     options: "`use_bias`; from keras-bert and keras-embed-sim", refused: "`return_logits`")

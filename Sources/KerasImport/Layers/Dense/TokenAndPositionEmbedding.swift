@@ -4,7 +4,7 @@ import ImportSupport
 import TensorCore
 
 /// Adds each index's row of one table and each step's row of another table.
-struct TokenAndPositionEmbedding: KerasLayer {
+struct TokenAndPositionEmbedding: KerasLayerSettings {
   static let classes = [SourceLayer](
     "TokenAndPositionEmbedding", becomes: "embedding, loadConstant, add",
     options:

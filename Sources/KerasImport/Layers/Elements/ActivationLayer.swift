@@ -2,7 +2,7 @@ import CoreMLModel
 import ImportSupport
 
 /// An elementwise function, or softmax.
-struct ActivationLayer: KerasLayer {
+struct ActivationLayer: KerasLayerSettings {
   static let classes = [SourceLayer](
     "Activation", becomes: "see the functions below",
     options: "`activation`, or a layer used as an activation")
@@ -10,7 +10,7 @@ struct ActivationLayer: KerasLayer {
 
   private let function: ActivationFunction
 
-  var leadingAxes: LeadingAxesPolicy { .keeps }
+  static let leadingAxes = LeadingAxesPolicy.keeps
 
   init(_ configuration: LayerConfiguration) throws {
     function = try ActivationFunction(configuration)
@@ -23,7 +23,7 @@ struct ActivationLayer: KerasLayer {
 
 /// Elementwise functions with one parameter: x above a threshold, and below it alpha · x
 /// (LeakyReLU), alpha · (eˣ − 1) (ELU) or 0 (ThresholdedReLU).
-struct RectifierLayer: KerasLayer {
+struct RectifierLayer: KerasLayerSettings {
   static let classes = [
     SourceLayer("LeakyReLU", becomes: "activation leakyReLU"),
     SourceLayer("ELU", becomes: "activation ELU", options: "`alpha`"),
@@ -33,7 +33,7 @@ struct RectifierLayer: KerasLayer {
 
   private let function: Activation.Function
 
-  var leadingAxes: LeadingAxesPolicy { .keeps }
+  static let leadingAxes = LeadingAxesPolicy.keeps
 
   init(_ configuration: LayerConfiguration) throws {
     let version = configuration.version
@@ -58,7 +58,7 @@ struct RectifierLayer: KerasLayer {
 }
 
 /// exp(x) / Σ exp(x) over one axis, or over several axes together.
-struct SoftmaxLayer: KerasLayer {
+struct SoftmaxLayer: KerasLayerSettings {
   static let classes = [SourceLayer](
     "Softmax",
     becomes: "softmax, wrapped in permutes; over several axes max, exp, sum and a product",
@@ -67,7 +67,7 @@ struct SoftmaxLayer: KerasLayer {
 
   private let axes: [Int]
 
-  var leadingAxes: LeadingAxesPolicy { .keeps }
+  static let leadingAxes = LeadingAxesPolicy.keeps
 
   init(_ configuration: LayerConfiguration) throws { axes = try configuration.ints("axis") ?? [-1] }
 

@@ -1,7 +1,7 @@
 import ImportSupport
 
 /// Layers that are active only in training: at inference, they return their input.
-struct Dropout: KerasLayer {
+struct Dropout: KerasLayerSettings {
   static let classes = [SourceLayer](
     "Dropout", "GaussianNoise", "SpatialDropout1D", "SpatialDropout2D", "SpatialDropout3D",
     "GaussianDropout", "AlphaDropout", "ActivityRegularization", "ActivityRegularizer",
@@ -22,7 +22,7 @@ struct Dropout: KerasLayer {
     "ActivityRegularization", "ActivityRegularizer", "GradientReversal", "Identity",
   ])
 
-  var leadingAxes: LeadingAxesPolicy { .keeps }
+  static let leadingAxes = LeadingAxesPolicy.keeps
 
   init(_ configuration: LayerConfiguration) throws {
     let (kind, version) = (configuration.kind, configuration.version)

@@ -2,7 +2,7 @@ import CoreMLModel
 import ImportSupport
 
 /// gamma · x along the channels, from ConvNeXt.
-struct LayerScale: KerasLayer {
+struct LayerScale: KerasLayerSettings {
   static let classes = [SourceLayer("LayerScale", becomes: "scale", options: "from ConvNeXt")]
 
   init(_ configuration: LayerConfiguration) throws {}

@@ -2,7 +2,7 @@ import CoreMLModel
 import ImportSupport
 
 /// Masks steps whose elements all have one value, and sets them to 0.
-struct MaskingLayer: KerasLayer {
+struct MaskingLayer: KerasLayerSettings {
   static let classes = [SourceLayer](
     "Masking",
     becomes: "nothing if `mask_value` is 0, otherwise a product with the computed mask",

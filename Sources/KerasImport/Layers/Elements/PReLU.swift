@@ -3,7 +3,7 @@ import ImportSupport
 import TensorCore
 
 /// x > 0 ? x : alpha · x, with one alpha per element, shared along `shared_axes`.
-struct PReLU: KerasLayer {
+struct PReLU: KerasLayerSettings {
   static let classes = [SourceLayer](
     "PReLU",
     becomes: "activation PReLU; max(0, x) − alpha · max(0, −x) if alpha differs within a channel",

@@ -2,7 +2,7 @@ import CoreMLModel
 import ImportSupport
 
 /// min(x, max_value) if x ≥ threshold, and negative_slope · (x − threshold) otherwise.
-struct ReLU: KerasLayer {
+struct ReLU: KerasLayerSettings {
   static let classes = [SourceLayer](
     "ReLU", becomes: "activation ReLU; leakyReLU; a chain of layers",
     options: "`max_value`, `negative_slope`, `threshold`")
@@ -12,7 +12,7 @@ struct ReLU: KerasLayer {
   private let slope: Double
   private let threshold: Double
 
-  var leadingAxes: LeadingAxesPolicy { .keeps }
+  static let leadingAxes = LeadingAxesPolicy.keeps
 
   init(_ configuration: LayerConfiguration) throws {
     maximum =

@@ -3,7 +3,7 @@ import ImportSupport
 import TensorCore
 
 /// Σ aᵢ·bᵢ over one axis of each of two tensors, or the cosine of the angle between them.
-struct DotLayer: KerasLayer {
+struct DotLayer: KerasLayerSettings {
   static let classes = [SourceLayer](
     "Dot", becomes: "dot; for sequences a matrix product, \(SourceLayer.matrices)",
     options: "`axes`, `normalize`", refused: "`normalize` of tensors of more than three axes")

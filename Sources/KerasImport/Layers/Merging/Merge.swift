@@ -158,7 +158,7 @@ extension KerasTensor {
 }
 
 /// Combines the inputs element by element.
-struct ElementwiseMergeLayer: KerasLayer {
+struct ElementwiseMergeLayer: KerasLayerSettings {
   static let classes = [
     SourceLayer("Add", becomes: "add", options: "inputs that broadcast"),
     SourceLayer("Multiply", becomes: "multiply"),
@@ -170,7 +170,7 @@ struct ElementwiseMergeLayer: KerasLayer {
 
   private let layer: any LayerParameters
 
-  var leadingAxes: LeadingAxesPolicy { .keeps }
+  static let leadingAxes = LeadingAxesPolicy.keeps
 
   init(_ configuration: LayerConfiguration) throws {
     switch configuration.kind {
@@ -192,11 +192,11 @@ struct ElementwiseMergeLayer: KerasLayer {
 }
 
 /// The first input minus the second.
-struct SubtractLayer: KerasLayer {
+struct SubtractLayer: KerasLayerSettings {
   static let classes = [SourceLayer("Subtract", becomes: "a linear activation and add")]
   static let maskPolicy = MaskPolicy.merges
 
-  var leadingAxes: LeadingAxesPolicy { .keeps }
+  static let leadingAxes = LeadingAxesPolicy.keeps
 
   init(_ configuration: LayerConfiguration) throws {}
 
@@ -208,14 +208,14 @@ struct SubtractLayer: KerasLayer {
 }
 
 /// Concatenates the inputs along an axis.
-struct ConcatenateLayer: KerasLayer {
+struct ConcatenateLayer: KerasLayerSettings {
   static let classes = [SourceLayer](
     "Concatenate", becomes: "concat, wrapped in permutes", options: "any `axis` but the batch")
   static let maskPolicy = MaskPolicy.decides
 
   private let axis: Int
 
-  var leadingAxes: LeadingAxesPolicy { .keeps }
+  static let leadingAxes = LeadingAxesPolicy.keeps
 
   init(_ configuration: LayerConfiguration) throws {
     axis = try configuration.ints("axis")?.first ?? -1
@@ -243,7 +243,7 @@ struct ConcatenateLayer: KerasLayer {
 }
 
 /// Keras 1's layer for all of these operations.
-struct MergeLayer: KerasLayer {
+struct MergeLayer: KerasLayerSettings {
   static let classes = [SourceLayer](
     "Merge", becomes: "like the layers above",
     options: "`mode` sum, mul, ave, max, concat, cos, dot", refused: "a Python function as `mode`"

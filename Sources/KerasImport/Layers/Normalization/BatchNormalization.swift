@@ -6,7 +6,7 @@ import ImportSupport
 /// Folds mean and variance into gamma and beta in double precision, as coremltools does:
 /// gamma′ = gamma / √(variance + epsilon), beta′ = beta − gamma′ · mean, mean′ = 0,
 /// variance′ = 1 − 1e-5, epsilon′ = 1e-5.
-struct BatchNormalization: KerasLayer {
+struct BatchNormalization: KerasLayerSettings {
   static let classes = [SourceLayer](
     "BatchNormalization", "BatchNormalizationV1", "BatchNormalizationV2",
     "SyncBatchNormalization", "BatchNorm", "FixedBatchNormalization",
@@ -25,7 +25,7 @@ struct BatchNormalization: KerasLayer {
   /// Whether training uses batch renormalization, which stores additional averages.
   private let isRenormalized: Bool
 
-  var leadingAxes: LeadingAxesPolicy { .keeps }
+  static let leadingAxes = LeadingAxesPolicy.keeps
 
   init(_ configuration: LayerConfiguration) throws {
     let axes = try configuration.ints("axis") ?? [-1]

@@ -9,7 +9,7 @@ import TensorCore
 /// The layer of keras-contrib splits a channels-last tensor into as many runs of consecutive
 /// elements as there are groups, regardless of channels, and applies gamma and beta of channel c
 /// mod (channels / groups) of that group.
-struct GroupNormalization: KerasLayer {
+struct GroupNormalization: KerasLayerSettings {
   static let classes = [SourceLayer](
     "GroupNormalization", becomes: "reshape, batchnorm of each instance, reshape, scale",
     options: "`groups`, −1 for one per channel; `axis`; keras-contrib's variant",
@@ -154,7 +154,7 @@ extension TensorLayout {
 
 /// keras-contrib: gamma · (x − mean) / (deviation + epsilon) + beta over all positions of each
 /// channel. TensorFlow Addons: a group normalization with one channel per group.
-struct InstanceNormalization: KerasLayer {
+struct InstanceNormalization: KerasLayerSettings {
   static let classes = [SourceLayer](
     "InstanceNormalization",
     becomes:

@@ -77,7 +77,7 @@ extension KerasWriter {
 /// gamma · (x − mean) / √(variance + epsilon) + beta, with mean and variance over some axes of each
 /// item. With `rms_scaling`, gamma · x / √(variance + epsilon); in RMSNormalization, gamma · x /
 /// √(mean of x² + epsilon).
-struct LayerNormalization: KerasLayer {
+struct LayerNormalization: KerasLayerSettings {
   static let classes = [SourceLayer](
     "LayerNormalization", "RMSNormalization",
     becomes: "means, a reciprocal square root and a scale",
@@ -91,7 +91,7 @@ struct LayerNormalization: KerasLayer {
   private let keepsMean: Bool
   private let isRootMeanSquare: Bool
 
-  var leadingAxes: LeadingAxesPolicy { .keeps }
+  static let leadingAxes = LeadingAxesPolicy.keeps
 
   init(_ configuration: LayerConfiguration) throws {
     axes = try configuration.ints("axis") ?? [-1]
@@ -177,7 +177,7 @@ struct LayerNormalization: KerasLayer {
 }
 
 /// x / √(max(Σ x², 1e-12)) over some axes.
-struct UnitNormalization: KerasLayer {
+struct UnitNormalization: KerasLayerSettings {
   static let classes = [SourceLayer](
     "UnitNormalization", becomes: "a sum of squares, a reciprocal square root, a product",
     options: "`axis`")

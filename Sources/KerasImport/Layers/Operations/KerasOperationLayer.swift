@@ -3,18 +3,14 @@ import ImportSupport
 
 /// A function that a functional model calls like a layer: TFOpLambda and SlicingOpLambda of
 /// tf.keras 2.4 to 2.15, and the operations of Keras 3.
-struct KerasOperationLayer: KerasLayer {
+enum KerasOperationLayer: KerasLayer {
   static let classes = [SourceLayer](
     "TFOpLambda", "SlicingOpLambda", "TensorFlowOpLayer", becomes: "see the operations below",
     options: "Keras 3's operations as well", refused: "operations not listed")
 
-  let operation: Operation
-  private let configuration: LayerConfiguration
-  /// The operation of a graph, if the layer stores one.
-  private let node: GraphNode?
-
-  init(_ configuration: LayerConfiguration) throws {
-    node =
+  static func configured(_ configuration: LayerConfiguration) throws -> ConfiguredLayer {
+    // The operation of a graph, if the layer stores one.
+    let node =
       configuration.className == "TensorFlowOpLayer" ? try GraphNode(configuration) : nil
     let name =
       node?.operation ?? configuration["function"]?.string ?? configuration.className
@@ -24,22 +20,22 @@ struct KerasOperationLayer: KerasLayer {
         hint: "make it a custom layer with a rule: \(setting: "customLayers") FILE.json with "
           + CustomLayerSubject(layer: configuration.name, layerClass: configuration.className)
           .suggestedRule))
-    self.operation = operation
-    self.configuration = configuration
-  }
-
-  var leadingAxes: LeadingAxesPolicy {
-    if OperationTable.decidingLeadingAxes.contains(operation.names[0]) { return .decides }
-    return operation.isElementwise || OperationTable.keepingLeadingAxes[operation.names[0]] != nil
-      ? .keeps : .refuses
-  }
-
-  func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
-    var call = call
-    if let node { call.arguments = try node.arguments(call) }
-    let operationCall = OperationCall(
-      call, fields: node == nil ? configuration.fields : JSONObject())
-    return try operation.convert(operationCall, &network)
+    var layer = conversion { call, network in
+      var call = call
+      if let node { call.arguments = try node.arguments(call) }
+      let operationCall = OperationCall(
+        call, fields: node == nil ? configuration.fields : JSONObject())
+      return try operation.convert(operationCall, &network)
+    }
+    layer.operation = operation
+    layer.leadingAxes =
+      if OperationTable.decidingLeadingAxes.contains(operation.names[0]) {
+        .decides
+      } else {
+        operation.isElementwise || OperationTable.keepingLeadingAxes[operation.names[0]] != nil
+          ? .keeps : .refuses
+      }
+    return layer
   }
 }
 

@@ -201,7 +201,7 @@ struct OperationCall: Sendable {
       StoredWeight(name: name, storedName: name, shape: values.shape) { values }
     }
     return try layer.with(name: name, inputs: inputs, weights: weights).outputs(
-      of: type.init(configuration), configuration, into: &network)
+      of: type.configured(configuration), configuration, into: &network)
   }
 
   /// The nonnegative index of an axis; negative ones count from the end. Throws for the batch axis.

@@ -4,7 +4,7 @@ import TensorCore
 
 /// The mean or maximum over parts of an axis, one per output: output i covers the elements from
 /// ⌊i·n/m⌋ up to, but not including, ⌈(i+1)·n/m⌉.
-struct AdaptivePooling: KerasLayer {
+struct AdaptivePooling: KerasLayerSettings {
   static let classes = [SourceLayer](
     "AdaptiveAveragePooling1D", "AdaptiveAveragePooling2D", "AdaptiveAveragePooling3D",
     "AdaptiveMaxPooling1D", "AdaptiveMaxPooling2D", "AdaptiveMaxPooling3D",

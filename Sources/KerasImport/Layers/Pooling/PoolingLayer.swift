@@ -5,7 +5,7 @@ import ImportSupport
 ///
 /// The mean over a volume's window is the mean over its depth of the means over height and width,
 /// because the number of elements outside the padding is a product.
-struct PoolingLayer: KerasLayer {
+struct PoolingLayer: KerasLayerSettings {
   private static let pooling =
     "pooling; for sequences along the width, wrapped in permutes; for volumes one over height and "
     + "width, one over the depth"
@@ -26,7 +26,7 @@ struct PoolingLayer: KerasLayer {
   private let border: LayerConfiguration.Border
   private let axes: SpatialAxes
 
-  var leadingAxes: LeadingAxesPolicy { .steps }
+  static let leadingAxes = LeadingAxesPolicy.steps
 
   init(_ configuration: LayerConfiguration) throws {
     type = configuration.kind.hasPrefix("Max") ? .max : .average
@@ -60,7 +60,7 @@ struct PoolingLayer: KerasLayer {
 }
 
 /// The maximum or mean of each channel.
-struct GlobalPooling: KerasLayer {
+struct GlobalPooling: KerasLayerSettings {
   static let classes = [
     SourceLayer(
       "GlobalMaxPooling2D", "GlobalMaxPool2D", "GlobalMaxPooling1D", "GlobalMaxPool1D",

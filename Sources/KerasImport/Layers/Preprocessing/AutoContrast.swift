@@ -3,7 +3,7 @@ import ImportSupport
 
 /// Stretches each channel to the full range of values: (x − min) · (largest − smallest value) /
 /// (max − min) + smallest value. Constant channels are unchanged.
-struct AutoContrast: KerasLayer {
+struct AutoContrast: KerasLayerSettings {
   static let classes = [SourceLayer](
     "AutoContrast", becomes: "min, max, a product", options: "`value_range`", version: 4)
 

@@ -55,7 +55,7 @@ extension KerasWriter {
 }
 
 /// The number of boundaries less than or equal to each element.
-struct Discretization: KerasLayer {
+struct Discretization: KerasLayerSettings {
   static let classes = [SourceLayer](
     "Discretization", becomes: "a step function for each boundary, summed",
     options: "`bin_boundaries`, `output_mode` int, one_hot, multi_hot, count",
@@ -95,7 +95,7 @@ struct Discretization: KerasLayer {
 }
 
 /// One-hot, multi-hot or count encoding of indices.
-struct CategoryEncoding: KerasLayer {
+struct CategoryEncoding: KerasLayerSettings {
   static let classes = [SourceLayer](
     "CategoryEncoding", becomes: "innerProduct, abs, relu; max or sum for several indices",
     options: "`output_mode`", refused: "`count_weights`")
@@ -118,7 +118,7 @@ struct CategoryEncoding: KerasLayer {
 }
 
 /// The index of each integer in a vocabulary, after the indices of unknown values.
-struct IntegerLookup: KerasLayer {
+struct IntegerLookup: KerasLayerSettings {
   static let classes = [SourceLayer](
     "IntegerLookup", becomes: "innerProduct, abs, relu, innerProduct",
     options: "`vocabulary`, `output_mode`", refused: "`invert`, several `num_oov_indices`, words")

@@ -7,7 +7,7 @@ import TensorCore
 
 /// The power of each frame of a signal in triangular bins on the mel scale: convolutions with
 /// waves, and a matrix product.
-struct MelSpectrogram: KerasLayer {
+struct MelSpectrogram: KerasLayerSettings {
   static let classes = [SourceLayer](
     "MelSpectrogram", becomes: "padding, convolutions, unary layers, innerProduct",
     options: "`top_db` counts from the largest value of each item, in Keras from that of the batch",

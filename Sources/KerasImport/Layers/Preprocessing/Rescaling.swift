@@ -52,7 +52,7 @@ extension KerasWriter {
 }
 
 /// scale · x + offset
-struct Rescaling: KerasLayer {
+struct Rescaling: KerasLayerSettings {
   static let classes = [SourceLayer](
     "Rescaling", becomes: "a linear activation; scale",
     options: "`scale`, `offset`: numbers or lists")
@@ -72,7 +72,7 @@ struct Rescaling: KerasLayer {
 }
 
 /// (x − mean) / √variance along some axes, or the inverse; √variance is at least 1e-7.
-struct NormalizationLayer: KerasLayer {
+struct NormalizationLayer: KerasLayerSettings {
   static let classes = [SourceLayer](
     "Normalization", becomes: "a linear activation; scale",
     options: "`axis`, `mean`, `variance`, `invert`, or the result of `adapt`")

@@ -80,7 +80,7 @@ extension LayerCall {
 }
 
 /// Resizes an image.
-struct Resizing: KerasLayer {
+struct Resizing: KerasLayerSettings {
   static let classes = [SourceLayer](
     "Resizing", becomes: "two 1 × 1 convolutions, one along each axis",
     options:
@@ -142,7 +142,7 @@ extension LayerConfiguration {
 }
 
 /// Crops an image to its center; smaller images are enlarged.
-struct CenterCrop: KerasLayer {
+struct CenterCrop: KerasLayerSettings {
   static let classes = [SourceLayer](
     "CenterCrop", "RandomCrop", becomes: "crop; a resize if the image is too small",
     options: "RandomCrop: the center, scaled")

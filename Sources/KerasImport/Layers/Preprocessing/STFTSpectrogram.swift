@@ -4,7 +4,7 @@ import ImportSupport
 import TensorCore
 
 /// The Fourier transform of each frame of each channel: convolutions with stored waves.
-struct STFTSpectrogram: KerasLayer {
+struct STFTSpectrogram: KerasLayerSettings {
   static let classes = [SourceLayer](
     "STFTSpectrogram", becomes: "convolutions, multiply, add, unary layers",
     options: "`mode`, `frame_step`, `padding`, `expand_dims`, `data_format`")

@@ -3,7 +3,7 @@ import CoreMLModel
 import ImportSupport
 
 /// A forward and a backward recurrent layer over the same sequence.
-struct Bidirectional: KerasLayer {
+struct Bidirectional: KerasLayerSettings {
   static let classes = [SourceLayer](
     "Bidirectional",
     becomes:
@@ -47,7 +47,7 @@ struct Bidirectional: KerasLayer {
 }
 
 /// A layer that can run in either direction along a sequence.
-private protocol DirectedLayer: KerasLayer { var path: RecurrentPath { get set } }
+private protocol DirectedLayer: KerasLayerSettings { var path: RecurrentPath { get set } }
 
 extension RecurrentLayer: DirectedLayer {}
 extension ConvLSTM: DirectedLayer {}
@@ -111,13 +111,10 @@ private enum DirectionMerge: String {
 }
 
 extension LayerConfiguration {
-  /// The configuration of a nested layer.
   fileprivate func inner(_ field: String) throws -> LayerConfiguration {
-    guard let (_, json) = self.field(field), let innerClass = json["class_name"]?.string
+    guard let (_, json) = self.field(field), let inner = inner(json, in: "Bidirectional")
     else { throw missing([field]) }
-    return LayerConfiguration(
-      name: name, className: "Bidirectional(\(innerClass))",
-      fields: json["config"]?.object ?? JSONObject(), version: version)
+    return inner
   }
 }
 

@@ -4,7 +4,7 @@ import TensorCore
 
 /// An LSTM over images with convolutions instead of products: the input's with the layer's padding
 /// and strides, the state's with `same`. Its steps are unrolled.
-struct ConvLSTM: KerasLayer {
+struct ConvLSTM: KerasLayerSettings {
   static let classes = [SourceLayer](
     "ConvLSTM2D", "ConvLSTM1D", becomes: "convolutions, \(SourceLayer.unrolled)",
     options: "`strides`, `padding`, `dilation_rate`, `return_state`, `initial_state`; ConvLSTM1D",

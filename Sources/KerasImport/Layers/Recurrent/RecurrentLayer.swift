@@ -3,7 +3,7 @@ import ImportSupport
 import TensorCore
 
 /// A unidirectional recurrent layer: a cell and its path.
-struct RecurrentLayer: KerasLayer {
+struct RecurrentLayer: KerasLayerSettings {
   static let classes =
     cells.flatMap { $0.classes } + [
       SourceLayer(

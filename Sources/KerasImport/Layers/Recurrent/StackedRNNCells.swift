@@ -76,15 +76,12 @@ extension LayerConfiguration {
   }
 
   fileprivate func recurrentCell(_ name: String, _ json: JSONValue) throws -> any RecurrentCell {
-    guard let cellClass = json["class_name"]?.string else { throw missing([name]) }
-    let type = try Self.cellTypes[cellClass].orThrow(
+    guard let configuration = inner(json) else { throw missing([name]) }
+    let type = try Self.cellTypes[configuration.kind].orThrow(
       unsupported(
-        name, "cells of the class '\(cellClass)' are not supported",
+        name, "cells of the class '\(configuration.kind)' are not supported",
         hint: UnsupportedLayers.sourceHint
           + "; SimpleRNNCell, GRUCell, LSTMCell and StackedRNNCells need none"))
-    let configuration = LayerConfiguration(
-      name: self.name, className: "\(className)(\(cellClass))",
-      fields: json["config"]?.object ?? JSONObject(), version: version)
     let cell = try type.init(configuration)
     try configuration.requireRead()
     return cell

@@ -2,7 +2,7 @@ import CoreMLModel
 import ImportSupport
 
 /// Merges all axes except the batch into one, in Keras's order.
-struct FlattenLayer: KerasLayer {
+struct FlattenLayer: KerasLayerSettings {
   static let classes = [SourceLayer](
     "Flatten", becomes: "flatten; a reshape for volumes", options: "`data_format`")
 

@@ -2,12 +2,12 @@ import CoreMLModel
 import ImportSupport
 
 /// Axis `i` of the output is axis `dims[i]` of the input, counted from 1.
-struct PermuteLayer: KerasLayer {
+struct PermuteLayer: KerasLayerSettings {
   static let classes = [SourceLayer("Permute", becomes: "permute", options: "`dims`, two to four")]
 
   private let axes: [Int]
 
-  var leadingAxes: LeadingAxesPolicy { .decides }
+  static let leadingAxes = LeadingAxesPolicy.decides
 
   init(_ configuration: LayerConfiguration) throws {
     guard let axes = try configuration.ints("dims") else { throw configuration.missing(["dims"]) }
@@ -36,7 +36,7 @@ struct PermuteLayer: KerasLayer {
 }
 
 /// Repeats a vector `n` times, as the steps of a sequence.
-struct RepeatVector: KerasLayer {
+struct RepeatVector: KerasLayerSettings {
   static let classes = [SourceLayer("RepeatVector", becomes: "sequenceRepeat")]
 
   private let count: Int

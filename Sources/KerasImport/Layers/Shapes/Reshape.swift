@@ -84,14 +84,14 @@ extension KerasWriter {
 }
 
 /// Reshapes the elements in Keras's order; one size may be −1.
-struct ReshapeLayer: KerasLayer {
+struct ReshapeLayer: KerasLayerSettings {
   static let classes = [SourceLayer](
     "Reshape", becomes: "reshape", options: "`target_shape`, with one −1",
     refused: "more than four axes besides the batch, which Core ML's blobs cannot have")
 
   private let target: [Int]
 
-  var leadingAxes: LeadingAxesPolicy { .decides }
+  static let leadingAxes = LeadingAxesPolicy.decides
 
   init(_ configuration: LayerConfiguration) throws {
     let target = try configuration.ints("target_shape", "dims").orThrow(

@@ -7,7 +7,7 @@ import TensorCore
 /// A layer of Keras 3 with quantized weights (int8, int4 or float8) or with LoRA's pair of
 /// matrices. The inputs of an int8 layer are rounded to 127 steps per vector, those of a float8
 /// layer to float8.
-struct QuantizedLayer: KerasLayer {
+struct QuantizedLayer: KerasLayerSettings {
   static let classes: [SourceLayer] = []
   static let maskPolicy = MaskPolicy.decides
   /// Quantized layers store more arrays.
@@ -17,7 +17,7 @@ struct QuantizedLayer: KerasLayer {
   private static let tables: Set<String> = ["Embedding", "ReversibleEmbedding"]
   private static let convolutions: Set<String> = ["Conv1D", "Conv2D", "Conv3D"]
 
-  private let inner: any KerasLayer
+  private let inner: ConfiguredLayer
   private let configuration: LayerConfiguration
   /// `int8`, `int4` or `float8`; nil if the layer only has LoRA.
   private let mode: String?
@@ -78,7 +78,7 @@ struct QuantizedLayer: KerasLayer {
         hint: "save the model before quantize(); Dense and EinsumDense may be int8, int4 or "
           + "float8, embeddings int8 or int4")
     }
-    inner = try type.init(configuration)
+    inner = try type.configured(configuration)
     let rounding = quantization["config"]?["activation_quantizer"]
     roundsInput =
       !isStep
@@ -98,7 +98,7 @@ struct QuantizedLayer: KerasLayer {
   }
 
   func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
-    if call.missingWeights != nil { return try inner.convert(call, into: &network) }
+    if call.missingWeights != nil { return try inner.convert(call, &network) }
     let values = try named(call)
     let main = isTable ? "embeddings" : "kernel"
     var weights: [String: FloatValues] = values
@@ -115,7 +115,8 @@ struct QuantizedLayer: KerasLayer {
         "Keras has rounded LoRA's matrices into its \(mode ?? "") weights, so that the file "
         + "does not predict what the saved model did", hint: "save the model as .h5")
     if let change, !roundsInput { weights[main] = try weights[main]?.adding(change) }
-    func part(_ layer: any KerasLayer, _ input: KerasTensor, _ name: String) throws -> [KerasTensor]
+    func part(_ layer: ConfiguredLayer, _ input: KerasTensor, _ name: String) throws
+      -> [KerasTensor]
     {
       let stored = layer.weights.compactMap { slot in
         weights[slot.name].map { values in
@@ -125,7 +126,7 @@ struct QuantizedLayer: KerasLayer {
       var inner = call.with(name: name, inputs: [input], weights: stored)
       inner.arguments = call.arguments
       let start = network.layers.count
-      let outputs = try layer.convert(inner, into: &network)
+      let outputs = try layer.convert(inner, &network)
       if let scales = values[main + "_scale"], change == nil, mode != "float8", !isTable, !isStep,
         network.maximumVersion >= 3
       {
@@ -141,7 +142,7 @@ struct QuantizedLayer: KerasLayer {
       }
       return outputs
     }
-    let policy = type(of: inner).maskPolicy
+    let policy = inner.type.maskPolicy
     let rounds = roundsInput && (!isTable || ReversibleEmbedding.isReversed(call))
     let input = rounds ? try rounded(call, values, &network) : try call.input
     guard rounds, let change else {
@@ -150,10 +151,10 @@ struct QuantizedLayer: KerasLayer {
     // LoRA's product uses unrounded inputs.
     var linear = configuration
     linear.fields["activation"] = .null
-    let sums = try part(type(of: inner).init(linear), input, call.name + "__rounded__")
+    let sums = try part(inner.type.configured(linear), input, call.name + "__rounded__")
     (linear.fields["use_bias"], linear.fields["bias_axes"]) = (.bool(false), .null)
     weights[main] = change
-    let changes = try part(type(of: inner).init(linear), call.input, call.name + "__lora__")
+    let changes = try part(inner.type.configured(linear), call.input, call.name + "__lora__")
     let sum = try call.part("Add", [sums[0], changes[0]], "sum", &network)
     let result = try network.activate(ActivationFunction(configuration), sum, call)
     return policy.applied(to: [result], of: call.inputs, call.version)

@@ -1,14 +1,14 @@
 import ImportSupport
 
 /// A wrapped layer whose kernel was divided by its largest singular value during training.
-struct SpectralNormalization: KerasLayer {
+struct SpectralNormalization: KerasLayerSettings {
   static let classes = [SourceLayer](
     "SpectralNormalization", becomes: "the wrapped layer: the stored kernel is already normalized"
   )
   /// Archives store the kernel twice, HDF5 files once.
   static let hasKnownWeights = false
 
-  private let inner: any KerasLayer
+  private let inner: ConfiguredLayer
 
   init(_ configuration: LayerConfiguration) throws { (inner, _) = try configuration.wrappedLayer() }
 
@@ -25,6 +25,6 @@ struct SpectralNormalization: KerasLayer {
       return weight
     }
     return try inner.convert(
-      call.with(name: call.name, inputs: call.inputs, weights: weights), into: &network)
+      call.with(name: call.name, inputs: call.inputs, weights: weights), &network)
   }
 }

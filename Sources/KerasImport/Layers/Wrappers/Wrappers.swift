@@ -3,7 +3,7 @@ import ImportSupport
 
 /// Applies a layer to each step of a sequence. Core ML's layers do so along the sequence axis
 /// anyway, so the inner layer is converted without that axis.
-struct TimeDistributed: KerasLayer {
+struct TimeDistributed: KerasLayerSettings {
   static let classes = [SourceLayer](
     "TimeDistributed", becomes: "the wrapped layer, on the sequence axis",
     options: "`layer`, also a model; recurrent layers inside become \(SourceLayer.unrolled)",
@@ -12,14 +12,17 @@ struct TimeDistributed: KerasLayer {
   /// A field that marks the wrappers of the layers in a model that is applied to each step.
   static let isInModel = "is_in_model"
 
-  private let inner: any KerasLayer
+  private let inner: ConfiguredLayer
   private let innerClass: String
+  private let reshape: ReshapeLayer?
   private let isInModel: Bool
 
   init(_ configuration: LayerConfiguration) throws {
-    (inner, innerClass) = try configuration.wrappedLayer()
+    let (inner, wrapped) = try configuration.wrappedLayer()
+    (self.inner, innerClass) = (inner, wrapped.kind)
+    reshape = inner.type == ReshapeLayer.self ? try ReshapeLayer(wrapped) : nil
     try configuration.require(
-      !(inner is SpectralNormalization), "layer",
+      inner.type != SpectralNormalization.self, "layer",
       unsupported: "SpectralNormalization inside TimeDistributed is not supported",
       hint: "replace it with the layer that it wraps, whose stored kernel is already normalized")
     isInModel = configuration[Self.isInModel] != nil
@@ -47,7 +50,7 @@ struct TimeDistributed: KerasLayer {
   private static let stepLimit = 1024
 
   func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
-    let outputs = try type(of: inner).maskPolicy.applied(
+    let outputs = try inner.type.maskPolicy.applied(
       to: converted(call, into: &network), of: call.inputs, call.version)
     let given = call.inputs.first?.mask
     return outputs.map { output in
@@ -74,7 +77,7 @@ struct TimeDistributed: KerasLayer {
   ) throws -> [KerasTensor] {
     // Embeddings and masks work with any axes.
     if (EmbeddingLayer.classNames + MaskingLayer.classNames).contains(innerClass) {
-      return try inner.convert(call, into: &network)
+      return try inner.convert(call, &network)
     }
     var inputs = call.inputs.map { network.standard($0, for: call.name) }
     for input in inputs where input.rank < 3 {
@@ -83,16 +86,17 @@ struct TimeDistributed: KerasLayer {
     if !Self.merging.contains(innerClass) {
       let input = try call.input
       if input.layout.axes[0] != .sequence, Self.elementwise.contains(innerClass) {
-        return try inner.convert(call, into: &network)
+        return try inner.convert(call, &network)
       }
-      if let reshape = inner as? ReshapeLayer, let steps = input.shape[1], !input.isShapeAssumed {
+      if let reshape, let steps = input.shape[1], !input.isShapeAssumed {
         let sizes = try reshape.sizes(ofEach: input.without([1]), call)
         return [
           try network.reshaped(input, to: [steps] + sizes, preferred: call.preferredImage, call)
         ]
       }
       let isMasked = call.version.masksSteps && input.mask?.isNested == true
-      if input.rank == 4, isMasked && inner is GlobalPooling || !Self.stepwise.contains(innerClass),
+      if input.rank == 4,
+        isMasked && inner.type == GlobalPooling.self || !Self.stepwise.contains(innerClass),
         !Self.elementwise.contains(innerClass)
       {
         return try unrolled(
@@ -127,7 +131,7 @@ struct TimeDistributed: KerasLayer {
       row.shape.remove(at: 1)
       row.layout = .sequence
       row.mask = mask.map { .step($0, step) }
-      let results = try inner.convert(call.with(name: name, inputs: [row]), into: &network)
+      let results = try inner.convert(call.with(name: name, inputs: [row]), &network)
       guard results.count == 1, results[0].rank <= 3 else {
         throw call.unsupported("the outputs of TimeDistributed(\(innerClass)) are not supported")
       }
@@ -151,20 +155,17 @@ struct TimeDistributed: KerasLayer {
 }
 
 extension LayerConfiguration {
-  /// The layer inside a wrapper, and its class name.
-  func wrappedLayer() throws -> (any KerasLayer, String) {
-    guard let (_, json) = field("layer"), let innerClass = json["class_name"]?.string else {
+  /// The layer inside a wrapper, and its configuration.
+  func wrappedLayer() throws -> (ConfiguredLayer, LayerConfiguration) {
+    guard let (_, json) = field("layer"), let configuration = inner(json) else {
       throw missing(["layer"])
     }
-    let type = try version.layerType(innerClass).orThrow(
+    let type = try version.layerType(configuration.kind).orThrow(
       unsupported(
-        nil, "\(className)(\(innerClass)): this layer class is not supported",
+        nil, "\(configuration.className): this layer class is not supported",
         hint: UnsupportedLayers.sourceHint
           + "; or make it a custom layer with a rule: \(setting: "customLayers") FILE.json with "
           + CustomLayerSubject(layer: name, layerClass: className).suggestedRule))
-    let configuration = LayerConfiguration(
-      name: name, className: "\(className)(\(innerClass))",
-      fields: json["config"]?.object ?? JSONObject(), version: version)
-    return (try configuration.layer(type), innerClass)
+    return (try configuration.layer(type), configuration)
   }
 }

@@ -34,7 +34,7 @@ struct SourceWeights {
     guard let type = KerasLayerRegistry.type(named: className) else {
       throw call.unsupported("layer class '\(className)' is not supported")
     }
-    let layer = try type.init(
+    let layer = try type.configured(
       LayerConfiguration(
         name: call.name, className: className, fields: object.fields, version: call.version))
     return NodeConversion.known(layer).slots(object.fields, call.version) ?? layer.weights
