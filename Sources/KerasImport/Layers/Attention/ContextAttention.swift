@@ -4,68 +4,21 @@ import TensorCore
 
 /// Σ a x / (Σ a + 1e-7) over the unmasked steps, with a = exp(tanh(x W + b) · u): attention with a
 /// context vector, from hierarchical attention networks.
-struct ContextAttention: KerasLayerSettings {
+enum ContextAttention: KerasLayer {
   static let classes = [SourceLayer](
     "AttentionWithContext", "AttLayer",
     becomes: "two innerProducts, tanh, exp, products and sums",
     options: "masks; of hierarchical attention networks",
     refused: "weights other than a matrix, a bias and a vector")
   static let maskPolicy = MaskPolicy.decides
+
   /// The classes save no settings; whether there is a bias follows from the weights.
   static let hasKnownWeights = false
 
   /// Keras's `epsilon()`.
   private static let epsilon: Float = 1e-7
 
-  init(_ configuration: LayerConfiguration) throws {
-    let known = ["bias", "attention_dim", "return_attention"]
-    if try configuration.bool("return_attention", default: false) {
-      throw configuration.unsupported("return_attention", "is not supported")
-    }
-    let other = configuration.fields.names.first {
-      !CustomConversion.bookkeeping.contains($0) && !known.contains($0)
-        && !$0.hasSuffix("_regularizer") && !$0.hasSuffix("_constraint")
-    }
-    if let other {
-      throw configuration.unsupported(other, "this variant of the class is not known")
-    }
-  }
-
-  func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
-    let input = try call.input
-    try call.require(input.rank == 3, "its input \(input.shapeText) is not a sequence")
-    let channels = try call.known([input.channels], of: input)[0]
-    let (matrix, bias, context) = try stored(call, channels)
-    let width = matrix.shape[1]
-    let sequence = network.relaid(input, to: .sequence, for: call.name)
-    var scores = network.channelProduct(
-      sequence, Weights(matrix.transposed([1, 0])), inputs: channels, outputs: width,
-      bias: bias.map { Weights($0) }, call.name + "__inner__")
-    scores.blob = network.add(call.name + "__tanh__", Activation(.tanh), [scores.blob])
-    scores = network.channelProduct(
-      scores, Weights(context), inputs: width, outputs: 1, call.name + "__scores__")
-    scores = network.relaid(scores, to: .steps, for: call.name + "_scores")
-    var factors = network.unary(.exp, scores.blob, call.name + "__exp__")
-    if let mask = input.mask {
-      let counts = network.relaid(network.steps(of: mask), to: .steps, for: call.name).blob
-      factors = network.product(factors, counts, call.name + "__kept__")
-    }
-    var result = network.relaid(input, to: .steps, for: call.name)
-    let weighted = network.product(result.blob, factors, call.name + "__weighted__")
-    let sum = network.reduced(.sum, .w, weighted, call.name + "__sum__")
-    let inverse = network.unary(
-      .power, network.reduced(.sum, .w, factors, call.name + "__total__"),
-      call.name + "__inverse__", alpha: -1, shift: Self.epsilon)
-    result.blob = network.product(sum, inverse, call.name)
-    result.shape[1] = 1
-    result.mask = nil
-    network.notes.append(
-      "layer '\(call.name)' (\(call.className)) is assumed to be attention with a context vector, "
-        + "judging by its class name and weights: its code is not in the file")
-    return [result.without([1])]
-  }
-
-  private func stored(
+  private static func stored(
     _ call: LayerCall, _ channels: Int
   ) throws -> (matrix: FloatValues, bias: FloatValues?, context: FloatValues) {
     if call.missingWeights != nil {
@@ -86,5 +39,52 @@ struct ContextAttention: KerasLayerSettings {
           + "[\(channels), N], a bias [N] and a vector [N]")
     }
     return (matrix, weights.count == 3 ? weights[1] : nil, context)
+  }
+
+  static func configured(_ configuration: LayerConfiguration) throws -> ConfiguredLayer {
+    let known = ["bias", "attention_dim", "return_attention"]
+    if try configuration.bool("return_attention", default: false) {
+      throw configuration.unsupported("return_attention", "is not supported")
+    }
+    let other = configuration.fields.names.first {
+      !CustomConversion.bookkeeping.contains($0) && !known.contains($0)
+        && !$0.hasSuffix("_regularizer") && !$0.hasSuffix("_constraint")
+    }
+    if let other {
+      throw configuration.unsupported(other, "this variant of the class is not known")
+    }
+    return conversion { call, network in
+      let input = try call.input
+      try call.require(input.rank == 3, "its input \(input.shapeText) is not a sequence")
+      let channels = try call.known([input.channels], of: input)[0]
+      let (matrix, bias, context) = try stored(call, channels)
+      let width = matrix.shape[1]
+      let sequence = network.relaid(input, to: .sequence, for: call.name)
+      var scores = network.channelProduct(
+        sequence, Weights(matrix.transposed([1, 0])), inputs: channels, outputs: width,
+        bias: bias.map { Weights($0) }, call.name + "__inner__")
+      scores.blob = network.add(call.name + "__tanh__", Activation(.tanh), [scores.blob])
+      scores = network.channelProduct(
+        scores, Weights(context), inputs: width, outputs: 1, call.name + "__scores__")
+      scores = network.relaid(scores, to: .steps, for: call.name + "_scores")
+      var factors = network.unary(.exp, scores.blob, call.name + "__exp__")
+      if let mask = input.mask {
+        let counts = network.relaid(network.steps(of: mask), to: .steps, for: call.name).blob
+        factors = network.product(factors, counts, call.name + "__kept__")
+      }
+      var result = network.relaid(input, to: .steps, for: call.name)
+      let weighted = network.product(result.blob, factors, call.name + "__weighted__")
+      let sum = network.reduced(.sum, .w, weighted, call.name + "__sum__")
+      let inverse = network.unary(
+        .power, network.reduced(.sum, .w, factors, call.name + "__total__"),
+        call.name + "__inverse__", alpha: -1, shift: Self.epsilon)
+      result.blob = network.product(sum, inverse, call.name)
+      result.shape[1] = 1
+      result.mask = nil
+      network.notes.append(
+        "layer '\(call.name)' (\(call.className)) is assumed to be attention with a context vector, "
+          + "judging by its class name and weights: its code is not in the file")
+      return [result.without([1])]
+    }
   }
 }

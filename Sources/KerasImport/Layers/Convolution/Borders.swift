@@ -62,7 +62,7 @@ private struct Borders: Sendable {
 }
 
 /// Adds zeros around a sequence, an image or a volume.
-struct ZeroPadding: KerasLayerSettings {
+enum ZeroPadding: KerasLayer {
   static let classes = [
     SourceLayer(
       "ZeroPadding2D", "ZeroPadding1D", "ZeroPadding3D", becomes: "padding; two for volumes"),
@@ -70,16 +70,12 @@ struct ZeroPadding: KerasLayerSettings {
       "ReflectionPadding2D", "ReflectPadding2D", becomes: "padding", options: "`padding`",
       refused: "the two amounts differ, and classes of this name disagree about which comes first"),
   ]
-
-  private let borders: Borders
-  private let kind: Padding.Kind
-
   static let leadingAxes = LeadingAxesPolicy.steps
 
-  init(_ configuration: LayerConfiguration) throws {
-    borders = try Borders(configuration, "padding", default: 1)
+  static func configured(_ configuration: LayerConfiguration) throws -> ConfiguredLayer {
+    let borders = try Borders(configuration, "padding", default: 1)
     let reflects = configuration.kind.hasPrefix("Reflect")
-    kind = reflects ? .reflection : .constant(value: 0)
+    let kind = reflects ? Padding.Kind.reflection : .constant(value: 0)
     if reflects, let amounts = configuration["padding"]?.array,
       let first = amounts.first?.int, !amounts.allSatisfy({ $0.int == first })
     {
@@ -87,26 +83,23 @@ struct ZeroPadding: KerasLayerSettings {
         "padding", "\(configuration["padding"]?.text ?? "")",
         hint: "classes of this name disagree about whether rows or columns come first")
     }
-  }
-
-  func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
-    [try borders.apply(call, sign: 1, &network) { Padding(kind, $0) }]
+    return conversion { call, network in
+      [try borders.apply(call, sign: 1, &network) { Padding(kind, $0) }]
+    }
   }
 }
 
 /// Crops a sequence, an image or a volume.
-struct Cropping: KerasLayerSettings {
+enum Cropping: KerasLayer {
   static let classes = [SourceLayer](
     "Cropping2D", "Cropping1D", "Cropping3D", becomes: "crop; two for volumes")
 
-  private let borders: Borders
-
-  init(_ configuration: LayerConfiguration) throws {
-    borders = try Borders(configuration, "cropping", default: configuration.dimensions == 2 ? 0 : 1)
-  }
-
-  func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
-    [try borders.apply(call, sign: -1, &network) { Crop($0) }]
+  static func configured(_ configuration: LayerConfiguration) throws -> ConfiguredLayer {
+    let borders = try Borders(
+      configuration, "cropping", default: configuration.dimensions == 2 ? 0 : 1)
+    return conversion { call, network in
+      [try borders.apply(call, sign: -1, &network) { Crop($0) }]
+    }
   }
 }
 

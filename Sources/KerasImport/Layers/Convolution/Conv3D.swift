@@ -108,46 +108,39 @@ struct Conv3D: KerasLayerSettings {
 
 /// A convolution of each channel of a volume, or of each group of channels, with the weight
 /// `depthwise_kernel`, `[depth, height, width, C, multiplier]`.
-struct DepthwiseConv3D: KerasLayerSettings {
+enum DepthwiseConv3D: KerasLayer {
   static let classes = [SourceLayer](
     "DepthwiseConv3D", becomes: "convolutions with groups, one for each depth of the kernel, add",
     options: "`depth_multiplier`, `groups`, and those of Conv3D; from classification-models-3d")
 
-  private let multiplier: Int
-  private let groups: Int?
-  private let settings: ConvolutionSettings
-
-  init(_ configuration: LayerConfiguration) throws {
-    multiplier = try configuration.int("depth_multiplier", default: 1)
-    groups = try configuration.field("groups") == nil ? nil : configuration.int("groups")
-    settings = try ConvolutionSettings(configuration)
-  }
-
-  var weights: [WeightSlot] { settings.slots("depthwise_kernel") }
-
-  func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
-    let input = try call.input
-    let channels = try call.known(
-      [settings.axes.format == .channelsLast ? input.channels : input.shape[1]], of: input)[0]
-    let groups = self.groups ?? channels
-    try call.require(
-      groups <= channels && channels % groups == 0,
-      "the channels of its input \(input.shapeText) are not divisible by \(groups) groups")
-    let filters = try checkedProduct([groups, multiplier], limit: Limits.dimension)
-    let inner = channels / groups
-    let size = settings.kernelSize
-    let stored = try call.weight("depthwise_kernel", size + [channels, multiplier])
-    let kernel = FloatValues(
-      try stored.shaped(size + [groups, inner, multiplier]).transposed([0, 1, 2, 4, 3, 5]).array()
-    ).shaped(size + [inner, filters])
-    let weights = call.weights.map { weight in
-      guard weight.name == "depthwise_kernel" else { return weight }
-      return StoredWeight(name: "kernel", storedName: weight.storedName, shape: kernel.shape) {
-        kernel
+  static func configured(_ configuration: LayerConfiguration) throws -> ConfiguredLayer {
+    let multiplier = try configuration.int("depth_multiplier", default: 1)
+    let stated = try configuration.field("groups").map { _ in try configuration.int("groups") }
+    let settings = try ConvolutionSettings(configuration)
+    return conversion(settings.slots("depthwise_kernel")) { call, network in
+      let input = try call.input
+      let channels = try call.known(
+        [settings.axes.format == .channelsLast ? input.channels : input.shape[1]], of: input)[0]
+      let groups = stated ?? channels
+      try call.require(
+        groups <= channels && channels % groups == 0,
+        "the channels of its input \(input.shapeText) are not divisible by \(groups) groups")
+      let filters = try checkedProduct([groups, multiplier], limit: Limits.dimension)
+      let inner = channels / groups
+      let size = settings.kernelSize
+      let stored = try call.weight("depthwise_kernel", size + [channels, multiplier])
+      let kernel = FloatValues(
+        try stored.shaped(size + [groups, inner, multiplier]).transposed([0, 1, 2, 4, 3, 5]).array()
+      ).shaped(size + [inner, filters])
+      let weights = call.weights.map { weight in
+        guard weight.name == "depthwise_kernel" else { return weight }
+        return StoredWeight(name: "kernel", storedName: weight.storedName, shape: kernel.shape) {
+          kernel
+        }
       }
+      return try Conv3D(filters: filters, groups: groups, settings).convert(
+        call.with(name: call.name, inputs: call.inputs, weights: weights), into: &network)
     }
-    return try Conv3D(filters: filters, groups: groups, settings).convert(
-      call.with(name: call.name, inputs: call.inputs, weights: weights), into: &network)
   }
 }
 

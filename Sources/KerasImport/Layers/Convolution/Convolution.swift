@@ -213,7 +213,7 @@ extension Convolution {
 }
 
 /// out = activation(kernel ∗ in + bias)
-struct Conv: KerasLayerSettings {
+enum Conv: KerasLayer {
   static let classes = [
     SourceLayer(
       "Conv1D", "Convolution1D", "AtrousConvolution1D", "AtrousConv1D",
@@ -225,100 +225,77 @@ struct Conv: KerasLayerSettings {
       options:
         "`strides`, `padding`, `dilation_rate`, `groups`, `use_bias`, \(SourceLayer.dataFormat)"),
   ]
-
-  private let filters: Int
-  private let groups: Int
-  private let settings: ConvolutionSettings
-
   static let leadingAxes = LeadingAxesPolicy.steps
 
-  init(_ configuration: LayerConfiguration) throws {
-    filters = try configuration.int("filters", "nb_filter")
-    groups = try configuration.groups(of: filters)
-    settings = try ConvolutionSettings(configuration, allowsCausal: true)
-  }
-
-  var weights: [WeightSlot] { settings.slots("kernel") }
-
-  func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
-    let input = try settings.axes.input(call, &network)
-    let channels = input.isShapeAssumed ? nil : input.size(of: .channel)
-    let kernel = try settings.kernel(call, inputs: channels.map { $0 / groups }, outputs: filters)
-    var output = try settings.output(input, filters: filters, call)
-    let convolution = settings.convolution(
-      kernel, groups: groups, bias: try settings.bias(call, filters))
-    output.blob = network.add(call.name, convolution, [settings.padded(input, call, &network)])
-    return [try network.activate(settings.activation, output, call)]
+  static func configured(_ configuration: LayerConfiguration) throws -> ConfiguredLayer {
+    let filters = try configuration.int("filters", "nb_filter")
+    let groups = try configuration.groups(of: filters)
+    let settings = try ConvolutionSettings(configuration, allowsCausal: true)
+    return conversion(settings.slots("kernel")) { call, network in
+      let input = try settings.axes.input(call, &network)
+      let channels = input.isShapeAssumed ? nil : input.size(of: .channel)
+      let kernel = try settings.kernel(call, inputs: channels.map { $0 / groups }, outputs: filters)
+      var output = try settings.output(input, filters: filters, call)
+      let convolution = settings.convolution(
+        kernel, groups: groups, bias: try settings.bias(call, filters))
+      output.blob = network.add(call.name, convolution, [settings.padded(input, call, &network)])
+      return [try network.activate(settings.activation, output, call)]
+    }
   }
 }
 
 /// A separate convolution of each channel, with `depth_multiplier` outputs per channel.
-struct DepthwiseConv: KerasLayerSettings {
+enum DepthwiseConv: KerasLayer {
   static let classes = [SourceLayer](
     "DepthwiseConv2D", "DepthwiseConvolution2D", "DepthwiseConv1D", "DepthwiseConvolution1D",
     becomes: "convolution with one group per channel",
     options: "`depth_multiplier`, and those of Conv2D")
-
-  private let multiplier: Int
-  private let settings: ConvolutionSettings
-
   static let leadingAxes = LeadingAxesPolicy.steps
 
-  init(_ configuration: LayerConfiguration) throws {
-    multiplier = try configuration.int("depth_multiplier", default: 1)
-    settings = try ConvolutionSettings(configuration, allowsCausal: true)
-  }
-
-  var weights: [WeightSlot] { settings.slots("depthwise_kernel") }
-
-  func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
-    let input = try settings.axes.input(call, &network)
-    var convolution = try settings.depthwise(call, input, multiplier: multiplier)
-    convolution.hasBias = settings.hasBias
-    convolution.bias = try settings.bias(call, convolution.outputChannels)
-    var output = try settings.output(input, filters: convolution.outputChannels, call)
-    output.blob = network.add(call.name, convolution, [settings.padded(input, call, &network)])
-    return [try network.activate(settings.activation, output, call)]
+  static func configured(_ configuration: LayerConfiguration) throws -> ConfiguredLayer {
+    let multiplier = try configuration.int("depth_multiplier", default: 1)
+    let settings = try ConvolutionSettings(configuration, allowsCausal: true)
+    return conversion(settings.slots("depthwise_kernel")) { call, network in
+      let input = try settings.axes.input(call, &network)
+      var convolution = try settings.depthwise(call, input, multiplier: multiplier)
+      convolution.hasBias = settings.hasBias
+      convolution.bias = try settings.bias(call, convolution.outputChannels)
+      var output = try settings.output(input, filters: convolution.outputChannels, call)
+      output.blob = network.add(call.name, convolution, [settings.padded(input, call, &network)])
+      return [try network.activate(settings.activation, output, call)]
+    }
   }
 }
 
 /// A depthwise convolution followed by a 1 × 1 convolution, which adds the bias.
-struct SeparableConv: KerasLayerSettings {
+enum SeparableConv: KerasLayer {
   static let classes = [SourceLayer](
     "SeparableConv2D", "SeparableConvolution2D", "SeparableConv1D", "SeparableConvolution1D",
     becomes: "two convolutions", options: "`depth_multiplier`, and those of Conv2D")
-
-  private let filters: Int
-  private let multiplier: Int
-  private let settings: ConvolutionSettings
-
   static let leadingAxes = LeadingAxesPolicy.steps
 
-  init(_ configuration: LayerConfiguration) throws {
-    filters = try configuration.int("filters", "nb_filter")
-    multiplier = try configuration.int("depth_multiplier", default: 1)
-    settings = try ConvolutionSettings(configuration, allowsCausal: true)
-  }
-
-  var weights: [WeightSlot] { settings.slots("depthwise_kernel", "pointwise_kernel") }
-
-  func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
-    let input = try settings.axes.input(call, &network)
-    let depthwise = try settings.depthwise(call, input, multiplier: multiplier)
-    let inner = depthwise.outputChannels
-    let ones = settings.kernelSize.map { _ in 1 }
-    let kernel = try call.weight("pointwise_kernel", ones + [inner, filters])
-    var pointwise = Convolution.pointwise(
-      Weights(kernel.shaped([inner, filters]).transposed([1, 0])), inputs: inner,
-      outputs: filters, bias: try settings.bias(call, filters))
-    // The same padding as coremltools writes.
-    if settings.axes.count == 2 { pointwise.padding = settings.border.convolutionPadding }
-    var output = try settings.output(input, filters: filters, call)
-    let intermediate = network.add(
-      call.name + "_step_1", depthwise, [settings.padded(input, call, &network)],
-      to: call.name + "_output_intermin_")
-    output.blob = network.add(
-      call.name + "_step_2", pointwise, [intermediate], to: call.name + "_output")
-    return [try network.activate(settings.activation, output, call)]
+  static func configured(_ configuration: LayerConfiguration) throws -> ConfiguredLayer {
+    let filters = try configuration.int("filters", "nb_filter")
+    let multiplier = try configuration.int("depth_multiplier", default: 1)
+    let settings = try ConvolutionSettings(configuration, allowsCausal: true)
+    return conversion(settings.slots("depthwise_kernel", "pointwise_kernel")) { call, network in
+      let input = try settings.axes.input(call, &network)
+      let depthwise = try settings.depthwise(call, input, multiplier: multiplier)
+      let inner = depthwise.outputChannels
+      let ones = settings.kernelSize.map { _ in 1 }
+      let kernel = try call.weight("pointwise_kernel", ones + [inner, filters])
+      var pointwise = Convolution.pointwise(
+        Weights(kernel.shaped([inner, filters]).transposed([1, 0])), inputs: inner,
+        outputs: filters, bias: try settings.bias(call, filters))
+      // The same padding as coremltools writes.
+      if settings.axes.count == 2 { pointwise.padding = settings.border.convolutionPadding }
+      var output = try settings.output(input, filters: filters, call)
+      let intermediate = network.add(
+        call.name + "_step_1", depthwise, [settings.padded(input, call, &network)],
+        to: call.name + "_output_intermin_")
+      output.blob = network.add(
+        call.name + "_step_2", pointwise, [intermediate], to: call.name + "_output")
+      return [try network.activate(settings.activation, output, call)]
+    }
   }
 }

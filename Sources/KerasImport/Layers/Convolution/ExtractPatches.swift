@@ -51,16 +51,13 @@ struct ExtractPatches: Sendable {
 }
 
 /// Windows of an image, as in keras-cv-attention-models.
-struct CompatibleExtractPatches: KerasLayerSettings {
+enum CompatibleExtractPatches: KerasLayer {
   static let classes = [SourceLayer](
     "CompatibleExtractPatches", becomes: "crops, concat",
     options: "`sizes`, `strides`, `rates`, `padding`; from keras-cv-attention-models",
     refused: "`compressed` false; `force_conv`")
 
-  private let windows: ExtractPatches
-  private let padding: Int
-
-  init(_ configuration: LayerConfiguration) throws {
+  static func configured(_ configuration: LayerConfiguration) throws -> ConfiguredLayer {
     func last(_ name: String) throws -> Int {
       let values = try configuration.ints(name) ?? []
       let value = try (values.count > 1 ? values[1] : values.first).orThrow(
@@ -71,25 +68,24 @@ struct CompatibleExtractPatches: KerasLayerSettings {
     let rates = try configuration.ints("rates") ?? [1]
     try configuration.require(
       [1, 2, 4].contains(rates.count), "rates", unsupported: "\(rates) are not supported")
-    windows = ExtractPatches(
+    let windows = ExtractPatches(
       sizes: [size, size], strides: [try last("strides"), try last("strides")],
       rates: rates.count == 1
         ? [rates[0], rates[0]] : Array(rates.count == 2 ? rates[...] : rates[1..<3]))
-    padding = try configuration.border() == .same ? size / 2 : 0
+    let padding = try configuration.border() == .same ? size / 2 : 0
     for (name, value) in [("compressed", true), ("force_conv", false)] {
       try configuration.require(
         configuration.bool(name, default: value) == value, name,
         unsupported: "\(!value) is not supported")
     }
-  }
-
-  func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
-    var image = try call.input
-    if padding > 0 {
-      image = try call.part(
-        "ZeroPadding2D", [image], "padded", ["padding": .int(padding)], &network)
+    return conversion { call, network in
+      var image = try call.input
+      if padding > 0 {
+        image = try call.part(
+          "ZeroPadding2D", [image], "padded", ["padding": .int(padding)], &network)
+      }
+      return [try windows.patches(of: image, call, &network)]
     }
-    return [try windows.patches(of: image, call, &network)]
   }
 }
 

@@ -4,7 +4,7 @@ import ImportSupport
 import TensorCore
 
 /// Adds each index's row of one table and each step's row of another table.
-struct TokenAndPositionEmbedding: KerasLayerSettings {
+enum TokenAndPositionEmbedding: KerasLayer {
   static let classes = [SourceLayer](
     "TokenAndPositionEmbedding", becomes: "embedding, loadConstant, add",
     options:
@@ -12,56 +12,45 @@ struct TokenAndPositionEmbedding: KerasLayerSettings {
     refused: "`start_index`, `positions`")
   static let maskPolicy = MaskPolicy.decides
 
-  private let tokens: Int
-  private let steps: Int
-  private let width: Int
-  private let isTied: Bool
-  private let masksZero: Bool
-  /// Whether it is one of the classes on keras.io.
-  private let isExample: Bool
-
-  init(_ configuration: LayerConfiguration) throws {
-    tokens = try configuration.int("vocabulary_size", "vocab_size")
-    steps = try configuration.int("sequence_length", "maxlen")
-    width = try configuration.int("embedding_dim", "embed_dim")
-    isExample = configuration.field("vocab_size") != nil
-    isTied = try configuration.bool("tie_weights", default: true)
-    masksZero = try configuration.bool("mask_zero", default: false)
-  }
-
-  /// The weights in the order of the groups in a `.keras` file.
-  var weights: [WeightSlot] {
-    WeightSlot.inside("positions", "embeddings")
-      + WeightSlot.inside("tokens", "embeddings", isTied ? nil : "reverse_embeddings")
-  }
-
-  func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
-    try call.requireNoPositions()
-    var call = call
-    if isExample, let first = call.weights.first, !first.storedName.contains("vars/") {
-      // An .h5 file stores them in the order in which the class creates them.
-      call = call.with(
-        name: call.name, inputs: call.inputs,
-        weights: zip(call.weights, call.weights.reversed()).map { named, stored in
-          var weight = stored
-          weight.name = named.name
-          return weight
-        })
-      try call.require(tokens != steps, unsupported: "its two tables have the same size")
-    } else if isExample, let first = call.weights.first {
-      try call.require(
-        first.storedName.contains("pos"), unsupported: "its weights are not those of keras.io")
+  static func configured(_ configuration: LayerConfiguration) throws -> ConfiguredLayer {
+    let tokens = try configuration.int("vocabulary_size", "vocab_size")
+    let steps = try configuration.int("sequence_length", "maxlen")
+    let width = try configuration.int("embedding_dim", "embed_dim")
+    // Whether it is one of the classes on keras.io.
+    let isExample = configuration.field("vocab_size") != nil
+    let isTied = try configuration.bool("tie_weights", default: true)
+    let masksZero = try configuration.bool("mask_zero", default: false)
+    return conversion(
+      WeightSlot.inside("positions", "embeddings")
+        + WeightSlot.inside("tokens", "embeddings", isTied ? nil : "reverse_embeddings")
+    ) { call, network in
+      try call.requireNoPositions()
+      var call = call
+      if isExample, let first = call.weights.first, !first.storedName.contains("vars/") {
+        // An .h5 file stores them in the order in which the class creates them.
+        call = call.with(
+          name: call.name, inputs: call.inputs,
+          weights: zip(call.weights, call.weights.reversed()).map { named, stored in
+            var weight = stored
+            weight.name = named.name
+            return weight
+          })
+        try call.require(tokens != steps, unsupported: "its two tables have the same size")
+      } else if isExample, let first = call.weights.first {
+        try call.require(
+          first.storedName.contains("pos"), unsupported: "its weights are not those of keras.io")
+      }
+      let embedded = try call.part(
+        "Embedding", [call.input], "tokens",
+        [
+          "input_dim": .int(tokens), "output_dim": .int(width), "mask_zero": .bool(masksZero),
+        ], &network)
+      let count = try call.known([embedded.shape[1]], of: embedded)[0]
+      let table = try call.positions("positions/embeddings", steps, width, count: count)
+      var result = network.adding(table, to: embedded, call.name)
+      result.mask = embedded.mask
+      return [result]
     }
-    let embedded = try call.part(
-      "Embedding", [call.input], "tokens",
-      [
-        "input_dim": .int(tokens), "output_dim": .int(width), "mask_zero": .bool(masksZero),
-      ], &network)
-    let count = try call.known([embedded.shape[1]], of: embedded)[0]
-    let table = try call.positions("positions/embeddings", steps, width, count: count)
-    var result = network.adding(table, to: embedded, call.name)
-    result.mask = embedded.mask
-    return [result]
   }
 }
 

@@ -2,40 +2,34 @@ import CoreMLModel
 import ImportSupport
 
 /// An elementwise function, or softmax.
-struct ActivationLayer: KerasLayerSettings {
+enum ActivationLayer: KerasLayer {
   static let classes = [SourceLayer](
     "Activation", becomes: "see the functions below",
     options: "`activation`, or a layer used as an activation")
   static let maskPolicy = MaskPolicy.passes
-
-  private let function: ActivationFunction
-
   static let leadingAxes = LeadingAxesPolicy.keeps
 
-  init(_ configuration: LayerConfiguration) throws {
-    function = try ActivationFunction(configuration)
-  }
-
-  func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
-    [try network.apply(function, call.input, name: call.name, call)]
+  static func configured(_ configuration: LayerConfiguration) throws -> ConfiguredLayer {
+    let function = try ActivationFunction(configuration)
+    return conversion { call, network in
+      [try network.apply(function, call.input, name: call.name, call)]
+    }
   }
 }
 
 /// Elementwise functions with one parameter: x above a threshold, and below it alpha · x
 /// (LeakyReLU), alpha · (eˣ − 1) (ELU) or 0 (ThresholdedReLU).
-struct RectifierLayer: KerasLayerSettings {
+enum RectifierLayer: KerasLayer {
   static let classes = [
     SourceLayer("LeakyReLU", becomes: "activation leakyReLU"),
     SourceLayer("ELU", becomes: "activation ELU", options: "`alpha`"),
     SourceLayer("ThresholdedReLU", becomes: "activation thresholdedReLU", options: "`theta`"),
   ]
   static let maskPolicy = MaskPolicy.passes
-
-  private let function: Activation.Function
-
   static let leadingAxes = LeadingAxesPolicy.keeps
 
-  init(_ configuration: LayerConfiguration) throws {
+  static func configured(_ configuration: LayerConfiguration) throws -> ConfiguredLayer {
+    let function: Activation.Function
     let version = configuration.version
     switch configuration.kind {
     case "LeakyReLU":
@@ -49,58 +43,25 @@ struct RectifierLayer: KerasLayerSettings {
           try configuration.double(
             "theta", default: 1, atLeast: version.isAtLeast(2, 4) ? 0 : -.infinity)))
     }
-  }
-
-  func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
-    let input = try call.input
-    return [input.with(network.add(call.name, Activation(function), [input.blob]))]
+    return conversion { call, network in
+      let input = try call.input
+      return [input.with(network.add(call.name, Activation(function), [input.blob]))]
+    }
   }
 }
 
 /// exp(x) / Σ exp(x) over one axis, or over several axes together.
-struct SoftmaxLayer: KerasLayerSettings {
+enum SoftmaxLayer: KerasLayer {
   static let classes = [SourceLayer](
     "Softmax",
     becomes: "softmax, wrapped in permutes; over several axes max, exp, sum and a product",
     options: "any `axis`; a `mask` argument", refused: "a mask propagated by its input")
   static let maskPolicy = MaskPolicy.passes
-
-  private let axes: [Int]
-
   static let leadingAxes = LeadingAxesPolicy.keeps
 
-  init(_ configuration: LayerConfiguration) throws { axes = try configuration.ints("axis") ?? [-1] }
-
-  func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
-    guard let given = call.tensor(0, "inputs") else { throw call.error("it has no inputs") }
-    guard let mask = call.tensor(1, "mask") else {
-      try call.require(
-        given.mask == nil,
-        unsupported: "its input has a mask, and softmax over some of the steps is not supported")
-      return [try softmax(given, call.name, call, &network)]
-    }
-    // Masked elements become −1e9.
-    let (inputs, result) = try network.merged(
-      call.with(name: call.name, inputs: [given, mask]))
-    let factor = network.counting(inputs[1].blob, call.name + "__counts__")
-    var masked = result
-    masked.mask = nil
-    masked.blob = network.sum(
-      [
-        network.product(inputs[0].blob, factor, call.name + "__kept__"),
-        network.affine(factor, 1e9, -1e9, call.name + "__offset__"),
-      ], call.name + "__masked__")
-    guard call.version.isAtLeast(3, 14) else {
-      return [try softmax(masked, call.name, call, &network)]
-    }
-    var output = try softmax(masked, call.name + "__softmax__", call, &network)
-    output = network.relaid(output, to: result.layout, for: call.name + "_softmax")
-    output.blob = network.product(output.blob, factor, call.name)
-    return [output]
-  }
-
-  private func softmax(
-    _ input: KerasTensor, _ name: String, _ call: LayerCall, _ network: inout KerasWriter
+  private static func softmax(
+    _ input: KerasTensor, _ axes: [Int], _ name: String, _ call: LayerCall,
+    _ network: inout KerasWriter
   ) throws -> KerasTensor {
     var tensor = input
     let indices = try axes.map { try call.axis($0, of: tensor) }.sorted()
@@ -116,6 +77,37 @@ struct SoftmaxLayer: KerasLayerSettings {
     let inverse = network.unary(.power, sum, name + "__inverse__", alpha: -1)
     tensor.blob = network.product(exponentials, inverse, name)
     return network.relaid(tensor, to: layout, for: name + "_back")
+  }
+
+  static func configured(_ configuration: LayerConfiguration) throws -> ConfiguredLayer {
+    let axes = try configuration.ints("axis") ?? [-1]
+    return conversion { call, network in
+      guard let given = call.tensor(0, "inputs") else { throw call.error("it has no inputs") }
+      guard let mask = call.tensor(1, "mask") else {
+        try call.require(
+          given.mask == nil,
+          unsupported: "its input has a mask, and softmax over some of the steps is not supported")
+        return [try softmax(given, axes, call.name, call, &network)]
+      }
+      // Masked elements become −1e9.
+      let (inputs, result) = try network.merged(
+        call.with(name: call.name, inputs: [given, mask]))
+      let factor = network.counting(inputs[1].blob, call.name + "__counts__")
+      var masked = result
+      masked.mask = nil
+      masked.blob = network.sum(
+        [
+          network.product(inputs[0].blob, factor, call.name + "__kept__"),
+          network.affine(factor, 1e9, -1e9, call.name + "__offset__"),
+        ], call.name + "__masked__")
+      guard call.version.isAtLeast(3, 14) else {
+        return [try softmax(masked, axes, call.name, call, &network)]
+      }
+      var output = try softmax(masked, axes, call.name + "__softmax__", call, &network)
+      output = network.relaid(output, to: result.layout, for: call.name + "_softmax")
+      output.blob = network.product(output.blob, factor, call.name)
+      return [output]
+    }
   }
 }
 

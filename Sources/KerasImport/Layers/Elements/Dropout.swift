@@ -1,7 +1,7 @@
 import ImportSupport
 
 /// Layers that are active only in training: at inference, they return their input.
-struct Dropout: KerasLayerSettings {
+enum Dropout: KerasLayer {
   static let classes = [SourceLayer](
     "Dropout", "GaussianNoise", "SpatialDropout1D", "SpatialDropout2D", "SpatialDropout3D",
     "GaussianDropout", "AlphaDropout", "ActivityRegularization", "ActivityRegularizer",
@@ -21,10 +21,9 @@ struct Dropout: KerasLayerSettings {
   static let randomNames = Set(classNames).subtracting([
     "ActivityRegularization", "ActivityRegularizer", "GradientReversal", "Identity",
   ])
-
   static let leadingAxes = LeadingAxesPolicy.keeps
 
-  init(_ configuration: LayerConfiguration) throws {
+  static func configured(_ configuration: LayerConfiguration) throws -> ConfiguredLayer {
     let (kind, version) = (configuration.kind, configuration.version)
     // Before version 2.4, Keras clamps the rate to this range.
     let isChecked =
@@ -37,9 +36,8 @@ struct Dropout: KerasLayerSettings {
     }
     // A class of keras_efficientnets.
     if kind == "DropConnect" { _ = try configuration.double("drop_connect_rate") }
-  }
-
-  func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
-    [try call.input]
+    return conversion { call, _ in
+      [try call.input]
+    }
   }
 }

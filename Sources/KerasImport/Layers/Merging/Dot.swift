@@ -3,21 +3,17 @@ import ImportSupport
 import TensorCore
 
 /// Σ aᵢ·bᵢ over one axis of each of two tensors, or the cosine of the angle between them.
-struct DotLayer: KerasLayerSettings {
+enum DotLayer: KerasLayer {
   static let classes = [SourceLayer](
     "Dot", becomes: "dot; for sequences a matrix product, \(SourceLayer.matrices)",
     options: "`axes`, `normalize`", refused: "`normalize` of tensors of more than three axes")
 
-  private let axes: [Int]
-  private let isNormalized: Bool
-
-  init(_ configuration: LayerConfiguration) throws {
-    axes = try configuration.ints("axes") ?? [-1]
-    isNormalized = try configuration.bool("normalize", default: false)
-  }
-
-  func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
-    [try network.dot(axes: axes, isNormalized: isNormalized, call)]
+  static func configured(_ configuration: LayerConfiguration) throws -> ConfiguredLayer {
+    let axes = try configuration.ints("axes") ?? [-1]
+    let isNormalized = try configuration.bool("normalize", default: false)
+    return conversion { call, network in
+      [try network.dot(axes: axes, isNormalized: isNormalized, call)]
+    }
   }
 }
 

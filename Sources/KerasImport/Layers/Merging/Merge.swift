@@ -158,7 +158,7 @@ extension KerasTensor {
 }
 
 /// Combines the inputs element by element.
-struct ElementwiseMergeLayer: KerasLayerSettings {
+enum ElementwiseMergeLayer: KerasLayer {
   static let classes = [
     SourceLayer("Add", becomes: "add", options: "inputs that broadcast"),
     SourceLayer("Multiply", becomes: "multiply"),
@@ -167,69 +167,52 @@ struct ElementwiseMergeLayer: KerasLayerSettings {
     SourceLayer("Minimum", becomes: "min; inputs are broadcast first"),
   ]
   static let maskPolicy = MaskPolicy.merges
-
-  private let layer: any LayerParameters
-
   static let leadingAxes = LeadingAxesPolicy.keeps
 
-  init(_ configuration: LayerConfiguration) throws {
-    switch configuration.kind {
-    case "Add": layer = Add()
-    case "Multiply": layer = Multiply()
-    case "Average": layer = Average()
-    case "Maximum": layer = Max()
-    default: layer = Min()
+  static func configured(_ configuration: LayerConfiguration) throws -> ConfiguredLayer {
+    let layer: any LayerParameters =
+      switch configuration.kind {
+      case "Add": Add()
+      case "Multiply": Multiply()
+      case "Average": Average()
+      case "Maximum": Max()
+      default: Min()
+      }
+    return conversion { call, network in
+      // Since Keras 3.4, products, maxima and minima ignore masked steps.
+      guard layer is Multiply || layer is Max || layer is Min, call.version.isAtLeast(3, 4),
+        call.inputs.contains(where: { $0.mask != nil })
+      else { return try network.elementwise(layer, call) }
+      return try network.masked(layer, call)
     }
-  }
-
-  func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
-    // Since Keras 3.4, products, maxima and minima ignore masked steps.
-    guard layer is Multiply || layer is Max || layer is Min, call.version.isAtLeast(3, 4),
-      call.inputs.contains(where: { $0.mask != nil })
-    else { return try network.elementwise(layer, call) }
-    return try network.masked(layer, call)
   }
 }
 
 /// The first input minus the second.
-struct SubtractLayer: KerasLayerSettings {
+enum SubtractLayer: KerasLayer {
   static let classes = [SourceLayer("Subtract", becomes: "a linear activation and add")]
   static let maskPolicy = MaskPolicy.merges
-
   static let leadingAxes = LeadingAxesPolicy.keeps
 
-  init(_ configuration: LayerConfiguration) throws {}
-
-  func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
-    let (inputs, result) = try network.merged(call)
-    try call.require(inputs.count == 2, "it takes two inputs but gets \(inputs.count)")
-    return [result.with(network.difference(inputs[0].blob, inputs[1].blob, call.name))]
+  static func configured(_ configuration: LayerConfiguration) throws -> ConfiguredLayer {
+    conversion { call, network in
+      let (inputs, result) = try network.merged(call)
+      try call.require(inputs.count == 2, "it takes two inputs but gets \(inputs.count)")
+      return [result.with(network.difference(inputs[0].blob, inputs[1].blob, call.name))]
+    }
   }
 }
 
 /// Concatenates the inputs along an axis.
-struct ConcatenateLayer: KerasLayerSettings {
+enum ConcatenateLayer: KerasLayer {
   static let classes = [SourceLayer](
     "Concatenate", becomes: "concat, wrapped in permutes", options: "any `axis` but the batch")
   static let maskPolicy = MaskPolicy.decides
-
-  private let axis: Int
-
   static let leadingAxes = LeadingAxesPolicy.keeps
-
-  init(_ configuration: LayerConfiguration) throws {
-    axis = try configuration.ints("axis")?.first ?? -1
-  }
-
-  func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
-    var results = try network.concatenated(axis: axis, call)
-    results[0].mask = try mask(call)
-    return results
-  }
 
   /// Concatenates the masks along the steps. Along other axes, a step is valid if it is valid in
   /// all inputs, or since Keras 3.4, in any input.
-  private func mask(_ call: LayerCall) throws -> StepMask? {
+  private static func mask(_ call: LayerCall, _ axis: Int) throws -> StepMask? {
     let isNested = call.inputs.contains { $0.mask?.isNested == true }
     guard call.inputs.contains(where: { $0.mask != nil }), call.inputs[0].rank == 3 || isNested
     else { return StepMask.common(call.inputs.compactMap(\.mask)) }
@@ -240,30 +223,36 @@ struct ConcatenateLayer: KerasLayerSettings {
     if axis == 1 { return .joined(call.inputs.map { ($0.mask, $0) }) }
     return StepMask.merged(call.inputs, call.version)
   }
+
+  static func configured(_ configuration: LayerConfiguration) throws -> ConfiguredLayer {
+    let axis = try configuration.ints("axis")?.first ?? -1
+    return conversion { call, network in
+      var results = try network.concatenated(axis: axis, call)
+      results[0].mask = try mask(call, axis)
+      return results
+    }
+  }
 }
 
 /// Keras 1's layer for all of these operations.
-struct MergeLayer: KerasLayerSettings {
+enum MergeLayer: KerasLayer {
   static let classes = [SourceLayer](
     "Merge", becomes: "like the layers above",
     options: "`mode` sum, mul, ave, max, concat, cos, dot", refused: "a Python function as `mode`"
   )
   static let maskPolicy = MaskPolicy.merges
 
-  private enum Mode: String { case sum, mul, ave, max, concat, cos, dot }
-
-  private let mode: Mode
-  private let axis: Int
-  private let dotAxes: [Int]
-
-  init(_ configuration: LayerConfiguration) throws {
-    let name = try configuration.string("mode", default: "sum")
-    let mode = try Mode(rawValue: name).orThrow(
-      configuration.unsupported(
-        "mode", "'\(name)' is not supported",
-        hint: "sum, mul, ave, max, concat, cos and dot are supported"))
-    self.mode = mode
-    axis = try configuration.int("concat_axis", default: -1, atLeast: -Limits.rank)
+  static func configured(_ configuration: LayerConfiguration) throws -> ConfiguredLayer {
+    let mode = try configuration.string("mode", default: "sum")
+    let layers: [String: any LayerParameters] = [
+      "sum": Add(), "mul": Multiply(), "ave": Average(), "max": Max(),
+    ]
+    try configuration.require(
+      layers[mode] != nil || ["concat", "cos", "dot"].contains(mode), "mode",
+      unsupported: "'\(mode)' is not supported",
+      hint: "sum, mul, ave, max, concat, cos and dot are supported")
+    let axis = try configuration.int("concat_axis", default: -1, atLeast: -Limits.rank)
+    let dotAxes: [Int]
     if let (field, value) = configuration.field("dot_axes"), let lists = value.array,
       lists.contains(where: { $0.array != nil })
     {
@@ -271,17 +260,10 @@ struct MergeLayer: KerasLayerSettings {
     } else {
       dotAxes = try configuration.ints("dot_axes") ?? [-1]
     }
-  }
-
-  func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
-    switch mode {
-    case .sum: try network.elementwise(Add(), call)
-    case .mul: try network.elementwise(Multiply(), call)
-    case .ave: try network.elementwise(Average(), call)
-    case .max: try network.elementwise(Max(), call)
-    case .concat: try network.concatenated(axis: axis, call)
-    case .cos: [try network.dot(axes: dotAxes, isNormalized: true, call)]
-    case .dot: [try network.dot(axes: dotAxes, isNormalized: false, call)]
+    return conversion { call, network in
+      if let layer = layers[mode] { return try network.elementwise(layer, call) }
+      if mode == "concat" { return try network.concatenated(axis: axis, call) }
+      return [try network.dot(axes: dotAxes, isNormalized: mode == "cos", call)]
     }
   }
 }

@@ -154,47 +154,39 @@ extension TensorLayout {
 
 /// keras-contrib: gamma · (x − mean) / (deviation + epsilon) + beta over all positions of each
 /// channel. TensorFlow Addons: a group normalization with one channel per group.
-struct InstanceNormalization: KerasLayerSettings {
+enum InstanceNormalization: KerasLayer {
   static let classes = [SourceLayer](
     "InstanceNormalization",
     becomes:
       "mvn of the mean, power, reduce avg, sqrt, inverse, multiply, scale (keras-contrib); as GroupNormalization (TensorFlow Addons)",
     options: "`axis`, `scale`, `center`", refused: "volumes")
 
-  private let grouped: GroupNormalization?
-  private let axis: Int?
-  private let epsilon: Double
-  private let affine: ScaleAndCenter
-
-  init(_ configuration: LayerConfiguration) throws {
+  static func configured(_ configuration: LayerConfiguration) throws -> ConfiguredLayer {
     // The class in TensorFlow's examples has none of these settings.
     let isExample = !["axis", "scale", "center", "groups"].contains {
       configuration.fields[$0] != nil
     }
     var fields = configuration
     if isExample { fields.fields["groups"] = .int(-1) }
-    grouped = fields.field("groups") == nil ? nil : try GroupNormalization(fields)
-    axis = try configuration.ints("axis")?.first
-    epsilon = try configuration.double("epsilon", default: 1e-3)
-    affine = try ScaleAndCenter(configuration)
-  }
-
-  var weights: [WeightSlot] { affine.weights }
-
-  func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
-    if let grouped { return try grouped.convert(call, into: &network) }
-    var tensor = network.standard(try call.input, for: call.name)
-    let layout = tensor.layout
-    let channel = try call.axis(axis ?? -1, of: tensor)
-    tensor = network.relaid(
-      tensor, to: try TensorLayout(channel: channel, rank: tensor.rank, call), for: call.name)
-    tensor.blob = network.normalizedByDeviation(
-      tensor.blob, acrossChannels: axis == nil, epsilon: Float(max(epsilon, 1e-30)), call.name)
-    let count = [axis == nil ? 1 : tensor.isShapeAssumed ? nil : tensor.shape[channel]]
-    let (gamma, beta) = try affine.values(call, count)
-    let axes = try ReducibleAxes([channel], of: tensor, call)
-    tensor.blob = network.scaled(
-      tensor.blob, axes, gamma: gamma, beta: beta, call.name + "__scale__")
-    return [network.relaid(tensor, to: layout, for: call.name + "_back")]
+    let grouped = fields.field("groups") == nil ? nil : try GroupNormalization(fields)
+    let axis = try configuration.ints("axis")?.first
+    let epsilon = try configuration.double("epsilon", default: 1e-3)
+    let affine = try ScaleAndCenter(configuration)
+    return conversion(affine.weights) { call, network in
+      if let grouped { return try grouped.convert(call, into: &network) }
+      var tensor = network.standard(try call.input, for: call.name)
+      let layout = tensor.layout
+      let channel = try call.axis(axis ?? -1, of: tensor)
+      tensor = network.relaid(
+        tensor, to: try TensorLayout(channel: channel, rank: tensor.rank, call), for: call.name)
+      tensor.blob = network.normalizedByDeviation(
+        tensor.blob, acrossChannels: axis == nil, epsilon: Float(max(epsilon, 1e-30)), call.name)
+      let count = [axis == nil ? 1 : tensor.isShapeAssumed ? nil : tensor.shape[channel]]
+      let (gamma, beta) = try affine.values(call, count)
+      let axes = try ReducibleAxes([channel], of: tensor, call)
+      tensor.blob = network.scaled(
+        tensor.blob, axes, gamma: gamma, beta: beta, call.name + "__scale__")
+      return [network.relaid(tensor, to: layout, for: call.name + "_back")]
+    }
   }
 }

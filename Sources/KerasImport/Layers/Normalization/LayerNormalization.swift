@@ -177,24 +177,23 @@ struct LayerNormalization: KerasLayerSettings {
 }
 
 /// x / √(max(Σ x², 1e-12)) over some axes.
-struct UnitNormalization: KerasLayerSettings {
+enum UnitNormalization: KerasLayer {
   static let classes = [SourceLayer](
     "UnitNormalization", becomes: "a sum of squares, a reciprocal square root, a product",
     options: "`axis`")
   static let maskPolicy = MaskPolicy.passes
 
-  private let axes: [Int]
-
-  init(_ configuration: LayerConfiguration) throws { axes = try configuration.ints("axis") ?? [-1] }
-
-  func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
-    var tensor = network.standard(try call.input, for: call.name)
-    let layout = tensor.layout
-    let axes = try ReducibleAxes(
-      try axes.map { try call.axis($0, of: tensor) }, of: tensor, call)
-    tensor = network.relaid(tensor, to: axes.layout, for: call.name)
-    tensor.blob = network.unitNormalized(tensor.blob, axes.reduction, call.name)
-    return [network.relaid(tensor, to: layout, for: call.name + "_back")]
+  static func configured(_ configuration: LayerConfiguration) throws -> ConfiguredLayer {
+    let axes = try configuration.ints("axis") ?? [-1]
+    return conversion { call, network in
+      var tensor = network.standard(try call.input, for: call.name)
+      let layout = tensor.layout
+      let axes = try ReducibleAxes(
+        try axes.map { try call.axis($0, of: tensor) }, of: tensor, call)
+      tensor = network.relaid(tensor, to: axes.layout, for: call.name)
+      tensor.blob = network.unitNormalized(tensor.blob, axes.reduction, call.name)
+      return [network.relaid(tensor, to: layout, for: call.name + "_back")]
+    }
   }
 }
 

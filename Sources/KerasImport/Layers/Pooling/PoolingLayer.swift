@@ -5,7 +5,7 @@ import ImportSupport
 ///
 /// The mean over a volume's window is the mean over its depth of the means over height and width,
 /// because the number of elements outside the padding is a product.
-struct PoolingLayer: KerasLayerSettings {
+enum PoolingLayer: KerasLayer {
   private static let pooling =
     "pooling; for sequences along the width, wrapped in permutes; for volumes one over height and "
     + "width, one over the depth"
@@ -19,48 +19,40 @@ struct PoolingLayer: KerasLayerSettings {
       "AvgPool3D", becomes: pooling + "; padding is not counted",
       options: "`strides`, `padding`, \(SourceLayer.dataFormat)"),
   ]
-
-  private let type: Pooling.PoolingType
-  private let size: [Int]
-  private let strides: [Int]
-  private let border: LayerConfiguration.Border
-  private let axes: SpatialAxes
-
   static let leadingAxes = LeadingAxesPolicy.steps
 
-  init(_ configuration: LayerConfiguration) throws {
-    type = configuration.kind.hasPrefix("Max") ? .max : .average
-    axes = try SpatialAxes(configuration)
-    size = try configuration.sizes(
+  static func configured(_ configuration: LayerConfiguration) throws -> ConfiguredLayer {
+    let type: Pooling.PoolingType = configuration.kind.hasPrefix("Max") ? .max : .average
+    let axes = try SpatialAxes(configuration)
+    let size = try configuration.sizes(
       "pool_size", "pool_length", count: axes.count,
       default: [Int](repeating: 2, count: axes.count))
-    strides = try configuration.sizes("strides", "stride", count: axes.count, default: size)
-    border = try configuration.border()
-  }
-
-  func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
-    let input = try axes.input(call, &network)
-    if axes.count == 3 { _ = try call.known(axes.lengths(input), of: input) }
-    if border == .same {
-      axes.noteNarrowWindows(
-        axes.lengths(input), extents: size, strides: strides, call, &network)
-    }
-    let lengths = axes.lengths(input).enumerated().map { axis, length in
-      border.length(length, extent: size[axis], stride: strides[axis])
-    }
-    try call.require(
-      !lengths.contains(0) || input.isShapeAssumed,
-      "its input \(input.shapeText) is smaller than its window of \(KerasTensor.product(size))")
-    return [
-      axes.apply(input, to: lengths, call, &network) { plane in
-        Pooling.windows(type, plane(size, 1), strides: plane(strides, 1), border)
+    let strides = try configuration.sizes("strides", "stride", count: axes.count, default: size)
+    let border = try configuration.border()
+    return conversion { call, network in
+      let input = try axes.input(call, &network)
+      if axes.count == 3 { _ = try call.known(axes.lengths(input), of: input) }
+      if border == .same {
+        axes.noteNarrowWindows(
+          axes.lengths(input), extents: size, strides: strides, call, &network)
       }
-    ]
+      let lengths = axes.lengths(input).enumerated().map { axis, length in
+        border.length(length, extent: size[axis], stride: strides[axis])
+      }
+      try call.require(
+        !lengths.contains(0) || input.isShapeAssumed,
+        "its input \(input.shapeText) is smaller than its window of \(KerasTensor.product(size))")
+      return [
+        axes.apply(input, to: lengths, call, &network) { plane in
+          Pooling.windows(type, plane(size, 1), strides: plane(strides, 1), border)
+        }
+      ]
+    }
   }
 }
 
 /// The maximum or mean of each channel.
-struct GlobalPooling: KerasLayerSettings {
+enum GlobalPooling: KerasLayer {
   static let classes = [
     SourceLayer(
       "GlobalMaxPooling2D", "GlobalMaxPool2D", "GlobalMaxPooling1D", "GlobalMaxPool1D",
@@ -74,47 +66,9 @@ struct GlobalPooling: KerasLayerSettings {
       options: "`keepdims`"),
   ]
 
-  private let type: Pooling.PoolingType
-  private let axes: SpatialAxes
-  private let keepsAxes: Bool
-
-  init(_ configuration: LayerConfiguration) throws {
-    type = configuration.kind.hasPrefix("GlobalMax") ? .max : .average
-    axes = try SpatialAxes(configuration)
-    keepsAxes = try configuration.bool("keepdims", default: false)
-  }
-
-  func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
-    if axes.count == 1, type == .average, let mask = try call.input.mask {
-      return [try average(of: mask, call, &network)]
-    }
-    let input = try axes.input(call, &network)
-    var pooling = Pooling.global(type)
-    if axes.count == 1, let length = input.size(of: .width), !input.isShapeAssumed {
-      pooling.kernelSize = [1, length]
-      pooling.stride = [1, length]
-      pooling.globalPooling = false
-    }
-    let ones = [Int?](repeating: 1, count: axes.count)
-    var output = axes.apply(input, to: ones, call, &network) { _ in pooling }
-    if keepsAxes { return [output] }
-    if axes.count == 1, !network.isStepwise {
-      // W has length 1; coremltools moves it back to the sequence anyway.
-      var permute = Permute()
-      permute.axis = TensorLayout.steps.permutation(to: .sequence)
-      output.blob = network.add(call.name + "_permute_", permute, [output.blob])
-    }
-    let kept = input.layout.axes.indices.filter {
-      input.layout.axes[$0] == .channel || axes.count == 2 && input.layout.axes[$0] == .sequence
-    }
-    output.shape = [input.shape[0]] + kept.map { input.shape[$0 + 1] }
-    output.layout = TensorLayout(axes: kept.map { input.layout.axes[$0] })
-    return [output]
-  }
-
   /// The mean over the unmasked steps.
-  private func average(
-    of mask: StepMask, _ call: LayerCall, _ network: inout KerasWriter
+  private static func average(
+    of mask: StepMask, _ keepsAxes: Bool, _ call: LayerCall, _ network: inout KerasWriter
   ) throws -> KerasTensor {
     var result = network.relaid(try call.input, to: .steps, for: call.name)
     let counts = network.relaid(network.steps(of: mask), to: .steps, for: call.name).blob
@@ -127,6 +81,39 @@ struct GlobalPooling: KerasLayerSettings {
     result.shape[1] = 1
     result.mask = nil
     return keepsAxes ? result : result.without([1])
+  }
+
+  static func configured(_ configuration: LayerConfiguration) throws -> ConfiguredLayer {
+    let type: Pooling.PoolingType = configuration.kind.hasPrefix("GlobalMax") ? .max : .average
+    let axes = try SpatialAxes(configuration)
+    let keepsAxes = try configuration.bool("keepdims", default: false)
+    return conversion { call, network in
+      if axes.count == 1, type == .average, let mask = try call.input.mask {
+        return [try average(of: mask, keepsAxes, call, &network)]
+      }
+      let input = try axes.input(call, &network)
+      var pooling = Pooling.global(type)
+      if axes.count == 1, let length = input.size(of: .width), !input.isShapeAssumed {
+        pooling.kernelSize = [1, length]
+        pooling.stride = [1, length]
+        pooling.globalPooling = false
+      }
+      let ones = [Int?](repeating: 1, count: axes.count)
+      var output = axes.apply(input, to: ones, call, &network) { _ in pooling }
+      if keepsAxes { return [output] }
+      if axes.count == 1, !network.isStepwise {
+        // W has length 1; coremltools moves it back to the sequence anyway.
+        var permute = Permute()
+        permute.axis = TensorLayout.steps.permutation(to: .sequence)
+        output.blob = network.add(call.name + "_permute_", permute, [output.blob])
+      }
+      let kept = input.layout.axes.indices.filter {
+        input.layout.axes[$0] == .channel || axes.count == 2 && input.layout.axes[$0] == .sequence
+      }
+      output.shape = [input.shape[0]] + kept.map { input.shape[$0 + 1] }
+      output.layout = TensorLayout(axes: kept.map { input.layout.axes[$0] })
+      return [output]
+    }
   }
 }
 

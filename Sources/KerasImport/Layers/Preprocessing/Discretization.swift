@@ -55,90 +55,77 @@ extension KerasWriter {
 }
 
 /// The number of boundaries less than or equal to each element.
-struct Discretization: KerasLayerSettings {
+enum Discretization: KerasLayer {
   static let classes = [SourceLayer](
     "Discretization", becomes: "a step function for each boundary, summed",
     options: "`bin_boundaries`, `output_mode` int, one_hot, multi_hot, count",
     refused: "boundaries that are not stored")
 
-  private let boundaries: [Double]
-  private let mode: CategoryMode
-
   private static let boundaryLimit = 1024
 
-  init(_ configuration: LayerConfiguration) throws {
-    boundaries = try configuration.numbers("bin_boundaries") ?? []
-    mode = try CategoryMode(configuration, default: .int)
+  static func configured(_ configuration: LayerConfiguration) throws -> ConfiguredLayer {
+    let boundaries = try configuration.numbers("bin_boundaries") ?? []
+    let mode = try CategoryMode(configuration, default: .int)
     try configuration.require(
       !boundaries.isEmpty && boundaries.count <= Self.boundaryLimit, "bin_boundaries",
       unsupported: "\(boundaries.count) boundaries", hint: "call `adapt`, then save the whole model"
     )
-  }
-
-  func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
-    let input = try call.input
-    var above: [String] = []
-    for (index, boundary) in boundaries.enumerated() {
-      let name = "\(call.name)__boundary_\(index)__"
-      // 1 if the element is below the boundary, by however little.
-      let distance = network.affine(input.blob, -1, Float(boundary), name + "distance")
-      above.append(network.add(name, Activation(.sigmoidHard(alpha: 1e30, beta: 0)), [distance]))
+    return conversion { call, network in
+      let input = try call.input
+      var above: [String] = []
+      for (index, boundary) in boundaries.enumerated() {
+        let name = "\(call.name)__boundary_\(index)__"
+        // 1 if the element is below the boundary, by however little.
+        let distance = network.affine(input.blob, -1, Float(boundary), name + "distance")
+        above.append(network.add(name, Activation(.sigmoidHard(alpha: 1e30, beta: 0)), [distance]))
+      }
+      let sum = above.count == 1 ? above[0] : network.sum(above, call.name + "__sum__")
+      var bins = input
+      let isLast = mode == .int
+      bins.blob = network.affine(
+        sum, -1, Float(boundaries.count), isLast ? call.name : call.name + "__bins__")
+      if isLast { return [bins] }
+      return [try network.encoded(bins, count: boundaries.count + 1, mode, call)]
     }
-    let sum = above.count == 1 ? above[0] : network.sum(above, call.name + "__sum__")
-    var bins = input
-    let isLast = mode == .int
-    bins.blob = network.affine(
-      sum, -1, Float(boundaries.count), isLast ? call.name : call.name + "__bins__")
-    if isLast { return [bins] }
-    return [try network.encoded(bins, count: boundaries.count + 1, mode, call)]
   }
 }
 
 /// One-hot, multi-hot or count encoding of indices.
-struct CategoryEncoding: KerasLayerSettings {
+enum CategoryEncoding: KerasLayer {
   static let classes = [SourceLayer](
     "CategoryEncoding", becomes: "innerProduct, abs, relu; max or sum for several indices",
     options: "`output_mode`", refused: "`count_weights`")
 
-  private let count: Int
-  private let mode: CategoryMode
-
-  init(_ configuration: LayerConfiguration) throws {
-    count = try configuration.int("num_tokens", "max_tokens")
-    mode = try CategoryMode(configuration, default: .multiHot)
-  }
-
-  func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
-    guard call.inputs.count == 1, call.arguments.keywords["count_weights"] == nil else {
-      throw call.unsupported("count_weights are not supported")
+  static func configured(_ configuration: LayerConfiguration) throws -> ConfiguredLayer {
+    let count = try configuration.int("num_tokens", "max_tokens")
+    let mode = try CategoryMode(configuration, default: .multiHot)
+    return conversion { call, network in
+      guard call.inputs.count == 1, call.arguments.keywords["count_weights"] == nil else {
+        throw call.unsupported("count_weights are not supported")
+      }
+      if mode == .int { return [try call.input] }
+      return [try network.encoded(call.input, count: count, mode, call)]
     }
-    if mode == .int { return [try call.input] }
-    return [try network.encoded(call.input, count: count, mode, call)]
   }
 }
 
 /// The index of each integer in a vocabulary, after the indices of unknown values.
-struct IntegerLookup: KerasLayerSettings {
+enum IntegerLookup: KerasLayer {
   static let classes = [SourceLayer](
     "IntegerLookup", becomes: "innerProduct, abs, relu, innerProduct",
     options: "`vocabulary`, `output_mode`", refused: "`invert`, several `num_oov_indices`, words")
 
-  private let vocabulary: [Float]
-  /// The index of the first word.
-  private let first: Int
-  /// The number with index 0, if there is one.
-  private let mask: Float?
-  private let mode: CategoryMode
-  /// The size of the encoded vectors, if it differs from the vocabulary's.
-  private let width: Int?
   private static let limit = 4096
 
-  init(_ configuration: LayerConfiguration) throws {
+  static func configured(_ configuration: LayerConfiguration) throws -> ConfiguredLayer {
     var words = try configuration.numbers("vocabulary") ?? []
-    mode = try CategoryMode(configuration, default: .int)
-    mask = mode == .int ? configuration.field("mask_token")?.value.double.map { Float($0) } : nil
+    let mode = try CategoryMode(configuration, default: .int)
+    // The number with index 0, if there is one.
+    let mask =
+      mode == .int ? configuration.field("mask_token")?.value.double.map { Float($0) } : nil
     let unknowns = try configuration.int("num_oov_indices", default: 1, atLeast: 0)
-    first = unknowns + (mask == nil ? 0 : 1)
+    // The index of the first word.
+    let first = unknowns + (mask == nil ? 0 : 1)
     // The vocabulary may start with the tokens for masked and unknown numbers.
     for special in [
       configuration.field("mask_token")?.value.double,
@@ -152,36 +139,35 @@ struct IntegerLookup: KerasLayerSettings {
       hint: words.isEmpty
         ? "save the model as .keras, which stores what adapt() has found; an .h5 file does not"
         : "create the layer with vocabulary=[…]")
-    vocabulary = words.map { Float($0) }
-    width =
+    let vocabulary = words.map { Float($0) }
+    // The size of the encoded vectors, if it differs from the vocabulary's.
+    let width =
       try configuration.bool("pad_to_max_tokens", default: false)
       ? configuration.int("max_tokens", atLeast: vocabulary.count + first) : nil
     try configuration.require(
       unknowns <= 1 && !configuration.bool("invert", default: false), nil,
       unsupported: "several num_oov_indices and invert are not supported")
-  }
-
-  /// u + Σ (index − u) · [x = word], where u is the index of unknown values.
-  func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
-    let input = try call.input
-    var (words, indices) = (vocabulary, vocabulary.indices.map { Float(first + $0) })
-    let unknown: Float = mask == nil ? 0 : 1
-    if let mask {
-      words.append(mask)
-      indices.append(0)
+    return conversion { call, network in
+      let input = try call.input
+      var (words, indices) = (vocabulary, vocabulary.indices.map { Float(first + $0) })
+      let unknown: Float = mask == nil ? 0 : 1
+      if let mask {
+        words.append(mask)
+        indices.append(0)
+      }
+      let hits = try network.categories(
+        input, words, call.with(name: call.name + "__words__", inputs: []))
+      var result = network.channelProduct(
+        hits, Weights(indices.map { $0 - unknown }), inputs: words.count, outputs: 1,
+        bias: Weights([unknown]), call.name)
+      result = result.without([result.rank - 1])
+      result = network.settled(result, for: call.name)
+      if mode == .int { return [result] }
+      return [
+        try network.encoded(
+          result, count: width ?? vocabulary.count + first, mode,
+          call.with(name: call.name + "__encoded__", inputs: []))
+      ]
     }
-    let hits = try network.categories(
-      input, words, call.with(name: call.name + "__words__", inputs: []))
-    var result = network.channelProduct(
-      hits, Weights(indices.map { $0 - unknown }), inputs: words.count, outputs: 1,
-      bias: Weights([unknown]), call.name)
-    result = result.without([result.rank - 1])
-    result = network.settled(result, for: call.name)
-    if mode == .int { return [result] }
-    return [
-      try network.encoded(
-        result, count: width ?? vocabulary.count + first, mode,
-        call.with(name: call.name + "__encoded__", inputs: []))
-    ]
   }
 }

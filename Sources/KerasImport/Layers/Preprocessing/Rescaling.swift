@@ -52,80 +52,67 @@ extension KerasWriter {
 }
 
 /// scale · x + offset
-struct Rescaling: KerasLayerSettings {
+enum Rescaling: KerasLayer {
   static let classes = [SourceLayer](
     "Rescaling", becomes: "a linear activation; scale",
     options: "`scale`, `offset`: numbers or lists")
 
-  private let scale: [Double]
-  private let offset: [Double]
-
-  init(_ configuration: LayerConfiguration) throws {
-    scale = try configuration.numbers("scale") ?? [1]
-    offset = try configuration.numbers("offset") ?? [0]
+  static func configured(_ configuration: LayerConfiguration) throws -> ConfiguredLayer {
+    let scale = try configuration.numbers("scale") ?? [1]
+    let offset = try configuration.numbers("offset") ?? [0]
     guard !scale.isEmpty, !offset.isEmpty else { throw configuration.missing(["scale"]) }
-  }
-
-  func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
-    [try network.rescaled(call.input, scale: scale, offset: offset, call)]
+    return conversion { call, network in
+      [try network.rescaled(call.input, scale: scale, offset: offset, call)]
+    }
   }
 }
 
 /// (x − mean) / √variance along some axes, or the inverse; √variance is at least 1e-7.
-struct NormalizationLayer: KerasLayerSettings {
+enum NormalizationLayer: KerasLayer {
   static let classes = [SourceLayer](
     "Normalization", becomes: "a linear activation; scale",
     options: "`axis`, `mean`, `variance`, `invert`, or the result of `adapt`")
 
-  private let mean: [Double]?
-  private let variance: [Double]?
-  private let axes: [Int]
-  private let isInverse: Bool
-
-  init(_ configuration: LayerConfiguration) throws {
-    mean = try configuration.numbers("mean")
-    variance = try configuration.numbers("variance")
-    axes =
+  static func configured(_ configuration: LayerConfiguration) throws -> ConfiguredLayer {
+    let mean = try configuration.numbers("mean")
+    let variance = try configuration.numbers("variance")
+    let axes =
       try configuration["axis"].map { $0.isNull ? [] : try configuration.ints("axis", $0) } ?? [-1]
-    isInverse = try configuration.bool("invert", default: false)
-  }
-
-  var weights: [WeightSlot] {
-    if mean != nil { return [] }
-    return ["mean", "variance", "count"].map { WeightSlot($0, isTrainable: false) }
-  }
-
-  func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
-    var tensor = network.standard(try call.input, for: call.name)
-    let layout = tensor.layout
-    let indices = try axes.map { try call.axis($0, of: tensor) }.sorted()
-    let shape = indices.map { tensor.isShapeAssumed ? nil : tensor.shape[$0] }
-    let means = try mean ?? call.weight("mean", shape).array().map(Double.init)
-    let variances = try variance ?? call.weight("variance", shape).array().map(Double.init)
-    guard means.count == variances.count || means.count == 1 || variances.count == 1,
-      !means.isEmpty, !variances.isEmpty
-    else { throw call.error("\(means.count) means and \(variances.count) variances") }
-    let count = max(means.count, variances.count)
-    var scale: [Double] = []
-    var offset: [Double] = []
-    for index in 0..<count {
-      let mean = means[means.count == 1 ? 0 : index]
-      let deviation = max(variances[variances.count == 1 ? 0 : index].squareRoot(), 1e-7)
-      scale.append(isInverse ? deviation : 1 / deviation)
-      offset.append(isInverse ? mean : -mean / deviation)
+    let isInverse = try configuration.bool("invert", default: false)
+    return conversion(
+      mean != nil ? [] : ["mean", "variance", "count"].map { WeightSlot($0, isTrainable: false) }
+    ) { call, network in
+      var tensor = network.standard(try call.input, for: call.name)
+      let layout = tensor.layout
+      let indices = try axes.map { try call.axis($0, of: tensor) }.sorted()
+      let shape = indices.map { tensor.isShapeAssumed ? nil : tensor.shape[$0] }
+      let means = try mean ?? call.weight("mean", shape).array().map(Double.init)
+      let variances = try variance ?? call.weight("variance", shape).array().map(Double.init)
+      guard means.count == variances.count || means.count == 1 || variances.count == 1,
+        !means.isEmpty, !variances.isEmpty
+      else { throw call.error("\(means.count) means and \(variances.count) variances") }
+      let count = max(means.count, variances.count)
+      var scale: [Double] = []
+      var offset: [Double] = []
+      for index in 0..<count {
+        let mean = means[means.count == 1 ? 0 : index]
+        let deviation = max(variances[variances.count == 1 ? 0 : index].squareRoot(), 1e-7)
+        scale.append(isInverse ? deviation : 1 / deviation)
+        offset.append(isInverse ? mean : -mean / deviation)
+      }
+      guard count > 1, !indices.isEmpty, indices != [tensor.rank - 1] else {
+        return [try network.rescaled(tensor, scale: scale, offset: offset, call)]
+      }
+      let axes = try ReducibleAxes(indices, of: tensor, call)
+      let sizes = shape.compactMap { $0 }
+      guard sizes.count == shape.count, sizes.reduce(1, *) == count else {
+        throw call.error("\(count) means for an input \(tensor.shapeText)")
+      }
+      tensor = network.relaid(tensor, to: axes.layout, for: call.name)
+      tensor.blob = network.scaled(
+        tensor.blob, axes, gamma: FloatValues(scale.map(Float.init)).shaped(sizes),
+        beta: FloatValues(offset.map(Float.init)).shaped(sizes), call.name)
+      return [network.relaid(tensor, to: layout, for: call.name + "_back")]
     }
-    guard count > 1, !indices.isEmpty, indices != [tensor.rank - 1] else {
-      return [try network.rescaled(tensor, scale: scale, offset: offset, call)]
-    }
-    let axes = try ReducibleAxes(indices, of: tensor, call)
-    let sizes = shape.compactMap { $0 }
-    guard sizes.count == shape.count, sizes.reduce(1, *) == count else {
-      throw call.error("\(count) means for an input \(tensor.shapeText)")
-    }
-    tensor = network.relaid(tensor, to: axes.layout, for: call.name)
-    tensor.blob = network.scaled(
-      tensor.blob, axes, gamma: FloatValues(scale.map(Float.init)).shaped(sizes),
-      beta: FloatValues(offset.map(Float.init)).shaped(sizes), call.name)
-    return [network.relaid(tensor, to: layout, for: call.name + "_back")]
   }
 }

@@ -80,55 +80,46 @@ extension LayerCall {
 }
 
 /// Resizes an image.
-struct Resizing: KerasLayerSettings {
+enum Resizing: KerasLayer {
   static let classes = [SourceLayer](
     "Resizing", becomes: "two 1 × 1 convolutions, one along each axis",
     options:
       "`interpolation` as UpSampling2D, `crop_to_aspect_ratio`, `pad_to_aspect_ratio`, `antialias`",
     refused: "unknown sizes")
 
-  private let size: [Int]
-  private let interpolation: KerasInterpolation
-  private let crops: Bool
-  private let pads: Bool
-  private let fill: Double
-  private let isSmoothed: Bool
-  private let format: LayerConfiguration.DataFormat
-
-  init(_ configuration: LayerConfiguration) throws {
-    size = [try configuration.int("height"), try configuration.int("width")]
-    interpolation = try configuration.interpolation(default: "bilinear")
-    crops = try configuration.bool("crop_to_aspect_ratio", default: false)
-    pads = try configuration.bool("pad_to_aspect_ratio", default: false)
-    fill = try configuration.double("fill_value", default: 0)
-    format = try configuration.dataFormat ?? .channelsLast
-    isSmoothed = try configuration.bool("antialias", default: false)
+  static func configured(_ configuration: LayerConfiguration) throws -> ConfiguredLayer {
+    let size = [try configuration.int("height"), try configuration.int("width")]
+    let interpolation = try configuration.interpolation(default: "bilinear")
+    let crops = try configuration.bool("crop_to_aspect_ratio", default: false)
+    let pads = try configuration.bool("pad_to_aspect_ratio", default: false)
+    let fill = try configuration.double("fill_value", default: 0)
+    let format = try configuration.dataFormat ?? .channelsLast
+    let isSmoothed = try configuration.bool("antialias", default: false)
     let mode = try configuration.string("fill_mode", default: "constant")
     try configuration.require(
       !pads || mode == "constant", "fill_mode", unsupported: "'\(mode)' is not supported")
-  }
-
-  func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
-    var image = try network.image(call.input, format, call)
-    let sizes = try call.sizes(image)
-    if crops {
-      let part = try call.centralPart(sizes, like: size)
-      image = network.cropped(
-        image, top: part.top, left: part.left, to: part.sizes, call.name + "__crop__")
-    } else if pads {
-      let height = max(sizes[0], Int(Float(sizes[1] * size[0]) / Float(size[1])))
-      let width = max(sizes[1], Int(Float(sizes[0] * size[1]) / Float(size[0])))
-      // As in Keras, both borders are equal, so an odd difference loses one row or column.
-      let (top, left) = ((height - sizes[0]) / 2, (width - sizes[1]) / 2)
-      let padding = Padding(
-        .constant(value: Float(fill)),
-        BorderAmounts(top: top, bottom: top, left: left, right: left))
-      image.blob = network.add(call.name + "__pad__", padding, [image.blob])
-      for (place, border) in [(BlobAxis.height, top), (.width, left)] {
-        if let index = image.index(of: place) { image.shape[index]? += 2 * border }
+    return conversion { call, network in
+      var image = try network.image(call.input, format, call)
+      let sizes = try call.sizes(image)
+      if crops {
+        let part = try call.centralPart(sizes, like: size)
+        image = network.cropped(
+          image, top: part.top, left: part.left, to: part.sizes, call.name + "__crop__")
+      } else if pads {
+        let height = max(sizes[0], Int(Float(sizes[1] * size[0]) / Float(size[1])))
+        let width = max(sizes[1], Int(Float(sizes[0] * size[1]) / Float(size[0])))
+        // As in Keras, both borders are equal, so an odd difference loses one row or column.
+        let (top, left) = ((height - sizes[0]) / 2, (width - sizes[1]) / 2)
+        let padding = Padding(
+          .constant(value: Float(fill)),
+          BorderAmounts(top: top, bottom: top, left: left, right: left))
+        image.blob = network.add(call.name + "__pad__", padding, [image.blob])
+        for (place, border) in [(BlobAxis.height, top), (.width, left)] {
+          if let index = image.index(of: place) { image.shape[index]? += 2 * border }
+        }
       }
+      return [try network.resampled(image, to: size, interpolation, isSmoothed: isSmoothed, call)]
     }
-    return [try network.resampled(image, to: size, interpolation, isSmoothed: isSmoothed, call)]
   }
 }
 
@@ -142,35 +133,31 @@ extension LayerConfiguration {
 }
 
 /// Crops an image to its center; smaller images are enlarged.
-struct CenterCrop: KerasLayerSettings {
+enum CenterCrop: KerasLayer {
   static let classes = [SourceLayer](
     "CenterCrop", "RandomCrop", becomes: "crop; a resize if the image is too small",
     options: "RandomCrop: the center, scaled")
 
-  private let size: [Int]
-  private let isRandom: Bool
-  private let format: LayerConfiguration.DataFormat
-
-  init(_ configuration: LayerConfiguration) throws {
-    size = [try configuration.int("height"), try configuration.int("width")]
-    format = try configuration.dataFormat ?? .channelsLast
+  static func configured(_ configuration: LayerConfiguration) throws -> ConfiguredLayer {
+    let size = [try configuration.int("height"), try configuration.int("width")]
+    let format = try configuration.dataFormat ?? .channelsLast
     // At inference, TensorFlow 2's layer returns the resized center; Keras 3's returns its input.
-    isRandom = configuration.className.contains("RandomCrop")
-  }
-
-  func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
-    if isRandom, call.version.isAtLeast(3, 0) { return [try call.input] }
-    var image = try network.image(call.input, format, call)
-    let sizes = try call.sizes(image)
-    if !isRandom, sizes[0] >= size[0], sizes[1] >= size[1] {
-      return [
-        network.cropped(
-          image, top: (sizes[0] - size[0]) / 2, left: (sizes[1] - size[1]) / 2, to: size, call.name)
-      ]
+    let isRandom = configuration.className.contains("RandomCrop")
+    return conversion { call, network in
+      if isRandom, call.version.isAtLeast(3, 0) { return [try call.input] }
+      var image = try network.image(call.input, format, call)
+      let sizes = try call.sizes(image)
+      if !isRandom, sizes[0] >= size[0], sizes[1] >= size[1] {
+        return [
+          network.cropped(
+            image, top: (sizes[0] - size[0]) / 2, left: (sizes[1] - size[1]) / 2, to: size,
+            call.name)
+        ]
+      }
+      let part = try call.centralPart(sizes, like: size)
+      image = network.cropped(
+        image, top: part.top, left: part.left, to: part.sizes, call.name + "__crop__")
+      return [try network.resampled(image, to: size, .bilinear, call)]
     }
-    let part = try call.centralPart(sizes, like: size)
-    image = network.cropped(
-      image, top: part.top, left: part.left, to: part.sizes, call.name + "__crop__")
-    return [try network.resampled(image, to: size, .bilinear, call)]
   }
 }

@@ -3,7 +3,7 @@ import CoreMLModel
 import ImportSupport
 
 /// A forward and a backward recurrent layer over the same sequence.
-struct Bidirectional: KerasLayerSettings {
+enum Bidirectional: KerasLayer {
   static let classes = [SourceLayer](
     "Bidirectional",
     becomes:
@@ -11,37 +11,18 @@ struct Bidirectional: KerasLayerSettings {
     options: "`merge_mode` concat, sum, mul, ave, None; `backward_layer`; also for ConvLSTM2D")
   static let maskPolicy = MaskPolicy.decides
 
-  private enum Kind {
-    case recurrent(Directions<RecurrentLayer>)
-    case convolutional(Directions<ConvLSTM>)
-  }
-
-  private let kind: Kind
-
-  init(_ configuration: LayerConfiguration) throws {
-    let inner = try configuration.inner("layer").kind
-    kind =
-      ConvLSTM.classNames.contains(inner)
-      ? .convolutional(try Directions(configuration)) : .recurrent(try Directions(configuration))
-  }
-
-  var weights: [WeightSlot] {
-    switch kind {
-    case .recurrent(let directions): directions.weights
-    case .convolutional(let directions): directions.weights
+  static func configured(_ configuration: LayerConfiguration) throws -> ConfiguredLayer {
+    if ConvLSTM.classNames.contains(try configuration.inner("layer").kind) {
+      let directions = try Directions<ConvLSTM>(configuration)
+      return conversion(directions.weights) { try directions.convert($0, into: &$1) }
     }
-  }
-
-  func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
-    switch kind {
-    case .recurrent(let directions):
+    let directions = try Directions<RecurrentLayer>(configuration)
+    return conversion(directions.weights) { call, network in
       var outputs = try directions.convert(call, into: &network)
-      if directions.forward.path.returnsSequences {
-        let count = directions.merge == nil ? 2 : 1
-        for index in 0..<count { outputs[index].mask = call.inputs[0].mask }
-      }
+      guard directions.forward.path.returnsSequences else { return outputs }
+      let count = if case .separate = directions.merge { 2 } else { 1 }
+      for index in 0..<count { outputs[index].mask = call.inputs[0].mask }
       return outputs
-    case .convolutional(let directions): return try directions.convert(call, into: &network)
     }
   }
 }
@@ -55,7 +36,7 @@ extension ConvLSTM: DirectedLayer {}
 private struct Directions<Layer: DirectedLayer> {
   private(set) var forward: Layer
   private(set) var backward: Layer
-  let merge: DirectionMerge?
+  let merge: DirectionMerge
 
   init(_ configuration: LayerConfiguration) throws {
     func layer(_ field: String) throws -> Layer {
@@ -80,7 +61,7 @@ private struct Directions<Layer: DirectedLayer> {
       forward.path.zeroesIgnored = forward.path.returnsSequences
       backward.path.zeroesIgnored = backward.path.returnsSequences
     }
-    merge = try DirectionMerge.read(configuration)
+    merge = try DirectionMerge(configuration)
     try configuration.require(
       forward.path.isReversed != backward.path.isReversed
         && forward.path.returnsSequences == backward.path.returnsSequences, "backward_layer",
@@ -96,18 +77,26 @@ private struct Directions<Layer: DirectedLayer> {
 }
 
 /// How the outputs of the two directions are combined.
-private enum DirectionMerge: String {
-  case concat, sum, mul, ave
+private enum DirectionMerge {
+  case separate
+  case concat
+  case elements(any LayerParameters)
 
-  /// Nil if the outputs stay separate.
-  static func read(_ configuration: LayerConfiguration) throws -> DirectionMerge? {
+  init(_ configuration: LayerConfiguration) throws {
     guard let (field, value) = configuration.field("merge_mode") else {
-      return configuration["merge_mode"] == nil ? .concat : nil
+      self = configuration["merge_mode"] == nil ? .concat : .separate
+      return
     }
-    let mode = try value.string.flatMap(DirectionMerge.init(rawValue:)).orThrow(
-      configuration.bad(field, value, "concat, sum, mul, ave or null"))
-    return mode
+    switch value.string {
+    case "concat": self = .concat
+    case "sum": self = .elements(Add())
+    case "mul": self = .elements(Multiply())
+    case "ave": self = .elements(Average())
+    default: throw configuration.bad(field, value, "concat, sum, mul, ave or null")
+    }
   }
+
+  var isConcat: Bool { if case .concat = self { true } else { false } }
 }
 
 extension LayerConfiguration {
@@ -136,12 +125,10 @@ extension Directions<ConvLSTM> {
     let states = Array(first.dropFirst() + second.dropFirst())
     let halves = call.with(name: call.name, inputs: [first[0], second[0]])
     switch merge {
-    case nil: return halves.inputs + states
+    case .separate: return halves.inputs + states
     // Concatenates along the last axis, even with channels first.
     case .concat: return try network.concatenated(axis: first[0].rank - 1, halves) + states
-    case .sum: return try network.elementwise(Add(), halves) + states
-    case .mul: return try network.elementwise(Multiply(), halves) + states
-    case .ave: return try network.elementwise(Average(), halves) + states
+    case .elements(let layer): return try network.elementwise(layer, halves) + states
     }
   }
 }
@@ -222,9 +209,9 @@ extension Directions<RecurrentLayer> {
       KerasTensor(blob: $0, shape: [input.shape[0], units], layout: .vector)
     }
     let stateOutputs = forward.path.returnsState ? given : []
-    var output = forward.path.output(input, units: merge == .concat ? 2 * units : units)
+    var output = forward.path.output(input, units: merge.isConcat ? 2 * units : units)
     output.blob = blobs[0]
-    if merge == .concat { return [output] + stateOutputs }
+    if merge.isConcat { return [output] + stateOutputs }
     var split = Split()
     split.nOutputs = 2
     let halves = network.add(
@@ -239,22 +226,17 @@ extension Directions<RecurrentLayer> {
   private func merged(
     _ halves: [KerasTensor], _ call: LayerCall, _ network: inout KerasWriter
   ) throws -> [KerasTensor] {
-    guard let merge else { return halves }
     var output = halves[0]
     let blobs = halves.map(\.blob)
-    if merge == .concat {
+    switch merge {
+    case .separate: return halves
+    case .concat:
       output.shape[output.rank - 1] = forward.cell.units + backward.cell.units
       output.blob = network.add(call.name, Concat(), blobs)
-      return [output]
-    }
-    try call.require(
-      forward.cell.units == backward.cell.units, "its layers have different numbers of units")
-    let name = call.name + "_elementwise"
-    switch merge {
-    case .sum: output.blob = network.add(name, Add(), blobs)
-    case .mul: output.blob = network.add(name, Multiply(), blobs)
-    case .ave: output.blob = network.add(name, Average(), blobs)
-    case .concat: break
+    case .elements(let layer):
+      try call.require(
+        forward.cell.units == backward.cell.units, "its layers have different numbers of units")
+      output.blob = network.add(call.name + "_elementwise", layer, blobs)
     }
     return [output]
   }
