@@ -31,7 +31,7 @@ struct DarknetLayer: Sendable {
 }
 
 /// One section and its position in the network.
-struct LayerCall: Sendable {
+struct LayerCall: LayerErrors, Sendable {
   /// The name of the Core ML layer: section and index, as in `convolutional_3`.
   let name: String
   let section: ConfigurationSection
@@ -75,25 +75,7 @@ struct LayerCall: Sendable {
     return outputs[position]
   }
 
-  func error(_ message: String, code: ModelError.Code = .malformed, hint: String? = nil)
-    -> ModelError
-  {
-    ModelError(
-      code, "line \(section.line): \(message)", layer: name, layerClass: section.name, hint: hint)
-  }
+  var layerClass: String { section.name }
 
-  func require(
-    _ condition: Bool, _ message: @autoclosure () -> String, code: ModelError.Code = .malformed,
-    hint: String? = nil
-  ) throws {
-    if !condition { throw error(message(), code: code, hint: hint) }
-  }
-
-  func require(_ condition: Bool, unsupported message: @autoclosure () -> String) throws {
-    if !condition { throw unsupported(message()) }
-  }
-
-  func unsupported(_ message: String, hint: String? = nil) -> ModelError {
-    error(message, code: .unsupported, hint: hint)
-  }
+  func located(_ message: String) -> String { "line \(section.line): \(message)" }
 }

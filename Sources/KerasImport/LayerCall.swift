@@ -1,11 +1,13 @@
 import CoreMLModel
+import ImportSupport
 import TensorCore
 
 /// One call of a layer.
-struct LayerCall: Sendable {
+struct LayerCall: LayerErrors, Sendable {
   /// The name of the Core ML layer.
   let name: String
   let className: String
+  var layerClass: String { className }
   var inputs: [KerasTensor]
   let version: KerasVersion
   /// The layer's weights in Keras's order.
@@ -103,30 +105,6 @@ struct LayerCall: Sendable {
     return try source.values(
       "\(self.name)/\(name)", shape: sizes,
       fanIn: checkedProduct(inputs, limit: Limits.tensorElements))
-  }
-
-  func error(_ message: String, code: ModelError.Code = .malformed, hint: String? = nil)
-    -> ModelError
-  {
-    ModelError(code, message, layer: name, layerClass: className, hint: hint)
-  }
-
-  func unsupported(_ message: String, hint: String? = nil) -> ModelError {
-    error(message, code: .unsupported, hint: hint)
-  }
-
-  /// - Throws: `.malformed`, or `code`, unless the condition holds.
-  func require(
-    _ condition: Bool, _ message: @autoclosure () -> String, code: ModelError.Code = .malformed,
-    hint: String? = nil
-  ) throws {
-    if !condition { throw error(message(), code: code, hint: hint) }
-  }
-
-  func require(
-    _ condition: Bool, unsupported message: @autoclosure () -> String, hint: String? = nil
-  ) throws {
-    if !condition { throw unsupported(message(), hint: hint) }
   }
 
   func unknownSize(of tensor: KerasTensor) -> ModelError {

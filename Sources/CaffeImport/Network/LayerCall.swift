@@ -1,8 +1,9 @@
 import CoreMLModel
+import ImportSupport
 import TensorCore
 
 /// A layer of a Caffe network.
-struct LayerCall: Sendable {
+struct LayerCall: LayerErrors, Sendable {
   var name: String
   /// The type, such as `Convolution`.
   let type: String
@@ -103,14 +104,9 @@ struct LayerCall: Sendable {
     }
   }
 
-  func error(
-    _ message: String, code: ModelError.Code = .malformed, field: String? = nil,
-    hint: String? = nil
-  ) -> ModelError {
-    ModelError(
-      code, message + (position.map { " (\($0))" } ?? ""), layer: name, layerClass: type,
-      field: field, hint: hint)
-  }
+  var layerClass: String { type }
+
+  func located(_ message: String) -> String { message + (position.map { " (\($0))" } ?? "") }
 
   /// - Throws: `.malformed` unless a bottom has the axes (N, C, H, W).
   func requireImages(_ bottom: CaffeTensor) throws {
@@ -118,22 +114,4 @@ struct LayerCall: Sendable {
       throw error("its bottom \(bottom.shapeText) must have four axes")
     }
   }
-
-  func require(
-    _ condition: Bool, _ message: @autoclosure () throws -> String,
-    code: ModelError.Code = .malformed, field: String? = nil, hint: String? = nil
-  ) throws {
-    if !condition { throw error(try message(), code: code, field: field, hint: hint) }
-  }
-
-  func require(
-    _ condition: Bool, unsupported message: @autoclosure () throws -> String,
-    field: String? = nil, hint: String? = nil
-  ) throws {
-    if !condition { throw unsupported(try message(), field: field, hint: hint) }
-  }
-
-  func unsupported(
-    _ message: String, field: String? = nil, hint: String? = nil
-  ) -> ModelError { error(message, code: .unsupported, field: field, hint: hint) }
 }
