@@ -5,7 +5,7 @@ import TensorCore
 /// softmax(scale · query · keyᵀ) · value
 ///
 /// With `concat` and in `AdditiveAttention`, the score is Σ scale · tanh(query + key) instead.
-struct Attention: KerasLayerSettings {
+enum Attention: KerasLayer {
   static let classes = [SourceLayer](
     "Attention", "AdditiveAttention",
     becomes: "matrix products, \(SourceLayer.matrices), softmax",
@@ -14,73 +14,58 @@ struct Attention: KerasLayerSettings {
     refused: "images")
   static let maskPolicy = MaskPolicy.decides
 
-  private let isAdditive: Bool
-  private let isConcat: Bool
-  private let hasScale: Bool
-  private let isCausal: Bool
-
-  init(_ configuration: LayerConfiguration) throws {
-    isAdditive = configuration.className.contains("AdditiveAttention")
+  static func configured(_ configuration: LayerConfiguration) throws -> ConfiguredLayer {
+    let isAdditive = configuration.className.contains("AdditiveAttention")
     let mode = try configuration.string("score_mode", default: "dot")
     try configuration.require(
       mode == "dot" || mode == "concat", "score_mode", unsupported: "'\(mode)' is not supported")
-    isConcat = mode == "concat"
-    hasScale = try configuration.bool("use_scale", default: isAdditive)
-    isCausal = try configuration.bool("causal", default: false)
-  }
-
-  var weights: [WeightSlot] {
-    (hasScale ? [WeightSlot("scale")] : [])
-      + (isConcat && !isAdditive ? [WeightSlot("concat_score_weight")] : [])
-  }
-
-  func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
-    guard let query = call.tensor(0, "query"), let value = call.tensor(1, "value") else {
-      throw call.tooFewInputs("a query and a value")
-    }
-    let (result, weights) = try attended(query, value, call, &network)
-    return call.flag("return_attention_scores") ? [result, weights] : [result]
-  }
-
-  private func attended(
-    _ given: KerasTensor, _ values: KerasTensor, _ call: LayerCall, _ network: inout KerasWriter
-  ) throws -> (KerasTensor, KerasTensor) {
-    let keys = call.tensor(2, "key") ?? values
-    try call.require(
-      given.rank == 3 && values.rank == 3 && keys.rank == 3,
-      unsupported:
-        "inputs \(call.inputs.map(\.shapeText).joined(separator: ", ")): only sequences are "
-        + "supported")
-    let query = network.standard(given, for: call.name)
-    let value = network.standard(values, for: call.name)
-    let key = network.standard(keys, for: call.name)
-    var scores: KerasTensor
-    if isAdditive || isConcat {
-      scores = try sums(query, key, call, &network)
-    } else {
-      scores = try network.matrixProduct(
-        query, network.transposed(key), call.name + "__scores__", call)
-      if hasScale {
-        let scale = try call.weight("scale", []).array()[0]
-        scores.blob = network.affine(scores.blob, scale, 0, call.name + "__scale__")
+    let isConcat = mode == "concat"
+    let hasScale = try configuration.bool("use_scale", default: isAdditive)
+    let isCausal = try configuration.bool("causal", default: false)
+    let slots = WeightSlot.named(
+      hasScale ? "scale" : nil, isConcat && !isAdditive ? "concat_score_weight" : nil)
+    return conversion(slots) { call, network in
+      guard let given = call.tensor(0, "query"), let values = call.tensor(1, "value") else {
+        throw call.tooFewInputs("a query and a value")
       }
+      let keys = call.tensor(2, "key") ?? values
+      try call.require(
+        given.rank == 3 && values.rank == 3 && keys.rank == 3,
+        unsupported:
+          "inputs \(call.inputs.map(\.shapeText).joined(separator: ", ")): only sequences are "
+          + "supported")
+      let query = network.standard(given, for: call.name)
+      let value = network.standard(values, for: call.name)
+      let key = network.standard(keys, for: call.name)
+      var scores: KerasTensor
+      if isAdditive || isConcat {
+        scores = try sums(query, key, isAdditive: isAdditive, hasScale: hasScale, call, &network)
+      } else {
+        scores = try network.matrixProduct(
+          query, network.transposed(key), call.name + "__scores__", call)
+        if hasScale {
+          let scale = try call.weight("scale", []).array()[0]
+          scores.blob = network.affine(scores.blob, scale, 0, call.name + "__scale__")
+        }
+      }
+      let mask = AttentionMask(
+        isCausal: isCausal || call.flag("use_causal_mask"), keys: values.mask.map { [$0] } ?? [])
+      var (result, weights) = try network.attended(scores, value, mask, call.name, call)
+      if let mask = given.mask {
+        let counts = network.relaid(
+          network.steps(of: mask), to: TensorLayout(axes: [.height, .channel]), for: call.name)
+        result = network.relaid(result, to: TensorLayout(axes: [.height, .width]), for: call.name)
+        result.blob = network.product(result.blob, counts.blob, call.name + "__counted__")
+        result.mask = mask
+      }
+      return call.flag("return_attention_scores") ? [result, weights] : [result]
     }
-    let mask = AttentionMask(
-      isCausal: isCausal || call.flag("use_causal_mask"), keys: values.mask.map { [$0] } ?? [])
-    var (result, weights) = try network.attended(scores, value, mask, call.name, call)
-    if let mask = given.mask {
-      let counts = network.relaid(
-        network.steps(of: mask), to: TensorLayout(axes: [.height, .channel]), for: call.name)
-      result = network.relaid(result, to: TensorLayout(axes: [.height, .width]), for: call.name)
-      result.blob = network.product(result.blob, counts.blob, call.name + "__counted__")
-      result.mask = mask
-    }
-    return (result, weights)
   }
 
   /// Σ scale · tanh(query + key) for all pairs of steps.
-  func sums(
-    _ query: KerasTensor, _ key: KerasTensor, _ call: LayerCall, _ network: inout KerasWriter
+  private static func sums(
+    _ query: KerasTensor, _ key: KerasTensor, isAdditive: Bool, hasScale: Bool, _ call: LayerCall,
+    _ network: inout KerasWriter
   ) throws -> KerasTensor {
     guard let size = query.channels, key.channels == size, !query.isShapeAssumed,
       !key.isShapeAssumed

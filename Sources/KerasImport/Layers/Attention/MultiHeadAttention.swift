@@ -7,7 +7,7 @@ import TensorCore
 ///
 /// If several query heads share a key and a value (`GroupQueryAttention`), the shared matrices are
 /// repeated. A gate multiplies the heads by sigmoid(query · matrix).
-struct MultiHeadAttention: KerasLayerSettings {
+enum MultiHeadAttention: KerasLayer {
   static let classes = [SourceLayer](
     "MultiHeadAttention", "GroupQueryAttention", "GroupedQueryAttention",
     becomes: "innerProducts, matrix products, \(SourceLayer.matrices), softmax",
@@ -20,125 +20,99 @@ struct MultiHeadAttention: KerasLayerSettings {
 
   private static let headLimit = 4096
 
-  private let heads: Int
-  /// The number of heads for keys and values.
-  private let sharedHeads: Int
-  private let keySize: Int
-  private let valueSize: Int
-  private let hasBias: Bool
-  private let hasGate: Bool
-  private let window: Int?
-  /// The axes of the query along which it attends, counting the batch; nil means all but the last.
-  private let axes: [Int]?
-  private let outputShape: [Int]?
-  private let hasDropout: Bool
-  /// The class with the same name in keras-multi-head.
-  private var other: ProjectedAttention?
-
-  init(_ configuration: LayerConfiguration) throws {
+  static func configured(_ configuration: LayerConfiguration) throws -> ConfiguredLayer {
     if configuration["head_num"] != nil {
+      // The class with the same name in keras-multi-head.
       let other = try ProjectedAttention(configuration)
-      (heads, sharedHeads, keySize, valueSize) = (other.heads, other.heads, 1, 1)
-      (hasBias, hasGate, hasDropout) = (false, false, false)
-      (window, axes, outputShape) = (nil, nil, nil)
-      self.other = other
-      return
+      return conversion(other.weights) { [try other.convert($0, &$1)] }
     }
-    if configuration.className.hasSuffix("MultiHeadAttention") {
-      heads = try configuration.int("num_heads")
-      sharedHeads = heads
-      keySize = try configuration.int("key_dim")
-      valueSize = try configuration.int("value_dim", default: keySize)
-    } else {
-      heads = try configuration.int("num_query_heads")
-      sharedHeads = try configuration.int("num_key_value_heads")
-      keySize = try configuration.int("head_dim")
-      valueSize = keySize
-      try configuration.require(
-        heads % sharedHeads == 0, "num_key_value_heads",
-        unsupported: "\(heads) heads are not divisible by \(sharedHeads)")
+    // Several query heads may share a key and a value.
+    let isShared = !configuration.className.hasSuffix("MultiHeadAttention")
+    let heads = try configuration.int(isShared ? "num_query_heads" : "num_heads")
+    let sharedHeads = isShared ? try configuration.int("num_key_value_heads") : heads
+    let keySize = try configuration.int(isShared ? "head_dim" : "key_dim")
+    let valueSize = isShared ? keySize : try configuration.int("value_dim", default: keySize)
+    try configuration.require(
+      heads % sharedHeads == 0, "num_key_value_heads",
+      unsupported: "\(heads) heads are not divisible by \(sharedHeads)")
+    guard heads <= headLimit else {
+      throw configuration.unsupported(nil, "it has \(heads) heads; the limit is \(headLimit)")
     }
-    guard heads <= Self.headLimit else {
-      throw configuration.unsupported(nil, "it has \(heads) heads; the limit is \(Self.headLimit)")
-    }
-    hasBias = try configuration.bool("use_bias", default: true)
-    hasGate = try configuration.bool("use_gate", default: false)
-    window = try configuration.field("sliding_window").map { _ in
+    let hasBias = try configuration.bool("use_bias", default: true)
+    let hasGate = try configuration.bool("use_gate", default: false)
+    let window = try configuration.field("sliding_window").map { _ in
       try configuration.int("sliding_window")
     }
-    axes = try configuration.ints("attention_axes")
-    outputShape = try configuration.ints("output_shape")
-    hasDropout = try configuration.double("dropout", default: 0) > 0
-  }
-
-  var weights: [WeightSlot] {
-    if let other { return other.weights }
+    // The axes of the query along which it attends, counting the batch; nil means all but the last.
+    let axes = try configuration.ints("attention_axes")
+    let outputShape = try configuration.ints("output_shape")
+    let hasDropout = try configuration.double("dropout", default: 0) > 0
     let parts = ["query", "key"] + (hasGate ? ["gate"] : []) + ["value", "attention_output"]
-    return parts.flatMap { part in
-      [WeightSlot(part + "_kernel")] + (hasBias ? [WeightSlot(part + "_bias")] : [])
+    let slots = parts.flatMap { WeightSlot.named($0 + "_kernel", hasBias ? $0 + "_bias" : nil) }
+    return conversion(slots) { call, network in
+      guard let query = call.tensor(0, "query"), let value = call.tensor(1, "value") else {
+        throw call.tooFewInputs("a query and a value")
+      }
+      let key = call.tensor(2, "key") ?? value
+      let returnsScores = call.flag("return_attention_scores")
+      var mask = AttentionMask(isCausal: call.flag("use_causal_mask"), window: window)
+      // TensorFlow's layer uses the masks of its inputs since version 2.10.
+      if !call.version.isKnown || call.version.isAtLeast(2, 10) {
+        mask.queries = query.mask
+        mask.keys = [value, key].compactMap(\.mask)
+      }
+      mask.given = call.tensor(call.version.isAtLeast(3, 0) ? 6 : 3, "attention_mask")
+      let folding = try AttentionFolding(axes, query, call)
+      if folding != nil, mask.given != nil || mask.window != nil || returnsScores {
+        throw call.unsupported(
+          "attention along axes of an image with an attention mask, a window or scores is not supported"
+        )
+      }
+      func part(_ tensor: KerasTensor, _ name: String) throws -> KerasTensor {
+        try folding?.folded(tensor, "\(call.name)__\(name)__fold", call, &network)
+          ?? network.standard(tensor, for: call.name)
+      }
+      let queries = try part(query, "query")
+      var projection = AttentionProjection(heads: heads, hasBias: hasBias, call: call)
+      let q = try projection.heads(queries, "query", keySize, &network)
+      var gate: KerasTensor?
+      if hasGate { gate = try projection.heads(queries, "gate", valueSize, &network) }
+      projection.sharedHeads = sharedHeads
+      let k = try projection.heads(try part(key, "key"), "key", keySize, &network)
+      let v = try projection.heads(try part(value, "value"), "value", valueSize, &network)
+      var scores = try network.matrixProduct(
+        q, network.transposed(k), call.name + "__scores__", call)
+      scores.blob = network.affine(
+        scores.blob, 1 / Float(keySize).squareRoot(), 0, call.name + "__scale__")
+      var (attended, weights) = try network.attended(
+        scores, v, mask,
+        dropsIgnored: call.version.isAtLeast(3, 14) && (returnsScores || hasDropout),
+        call.name + "__heads__", call)
+      if let gate {
+        let moved = network.relaid(gate, to: attended.layout, for: call.name + "_gate")
+        let sigmoid = network.add(
+          call.name + "__gate_sigmoid__", Activation(.sigmoid), [moved.blob])
+        attended.blob = network.product(attended.blob, sigmoid, call.name + "__gated__")
+      }
+      let merged = try projection.merged(
+        attended, valueSize, outer: queries.rank == 4 ? queries.shape[1] : nil, &network)
+      var result = try output(
+        merged, [heads, valueSize], outputShape, hasBias: hasBias, call, &network)
+      if let folding { result = try folding.unfolded(result, call, &network) }
+      result.mask = query.mask
+      return returnsScores ? [result, weights] : [result]
     }
   }
 
-  func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
-    if let other { return [try other.convert(call, &network)] }
-    guard let query = call.tensor(0, "query"), let value = call.tensor(1, "value") else {
-      throw call.tooFewInputs("a query and a value")
-    }
-    let key = call.tensor(2, "key") ?? value
-    let returnsScores = call.flag("return_attention_scores")
-    var mask = AttentionMask(isCausal: call.flag("use_causal_mask"), window: window)
-    // TensorFlow's layer uses the masks of its inputs since version 2.10.
-    if !call.version.isKnown || call.version.isAtLeast(2, 10) {
-      mask.queries = query.mask
-      mask.keys = [value, key].compactMap(\.mask)
-    }
-    mask.given = call.tensor(call.version.isAtLeast(3, 0) ? 6 : 3, "attention_mask")
-    let folding = try AttentionFolding(axes, query, call)
-    if folding != nil, mask.given != nil || mask.window != nil || returnsScores {
-      throw call.unsupported(
-        "attention along axes of an image with an attention mask, a window or scores is not supported"
-      )
-    }
-    func part(_ tensor: KerasTensor, _ name: String) throws -> KerasTensor {
-      try folding?.folded(tensor, "\(call.name)__\(name)__fold", call, &network)
-        ?? network.standard(tensor, for: call.name)
-    }
-    let queries = try part(query, "query")
-    var projection = AttentionProjection(heads: heads, hasBias: hasBias, call: call)
-    let q = try projection.heads(queries, "query", keySize, &network)
-    var gate: KerasTensor?
-    if hasGate { gate = try projection.heads(queries, "gate", valueSize, &network) }
-    projection.sharedHeads = sharedHeads
-    let k = try projection.heads(try part(key, "key"), "key", keySize, &network)
-    let v = try projection.heads(try part(value, "value"), "value", valueSize, &network)
-    var scores = try network.matrixProduct(q, network.transposed(k), call.name + "__scores__", call)
-    scores.blob = network.affine(
-      scores.blob, 1 / Float(keySize).squareRoot(), 0, call.name + "__scale__")
-    var (attended, weights) = try network.attended(
-      scores, v, mask,
-      dropsIgnored: call.version.isAtLeast(3, 14) && (returnsScores || hasDropout),
-      call.name + "__heads__", call)
-    if let gate {
-      let moved = network.relaid(gate, to: attended.layout, for: call.name + "_gate")
-      let sigmoid = network.add(
-        call.name + "__gate_sigmoid__", Activation(.sigmoid), [moved.blob])
-      attended.blob = network.product(attended.blob, sigmoid, call.name + "__gated__")
-    }
-    let merged = try projection.merged(
-      attended, valueSize, outer: queries.rank == 4 ? queries.shape[1] : nil, &network)
-    var result = try output(merged, call, &network)
-    if let folding { result = try folding.unfolded(result, call, &network) }
-    result.mask = query.mask
-    return returnsScores ? [result, weights] : [result]
-  }
-
-  private func output(
-    _ merged: KerasTensor, _ call: LayerCall, _ network: inout KerasWriter
+  /// - Parameter heads: the number of heads and the size of each.
+  private static func output(
+    _ merged: KerasTensor, _ heads: [Int], _ outputShape: [Int]?, hasBias: Bool, _ call: LayerCall,
+    _ network: inout KerasWriter
   ) throws -> KerasTensor {
-    let inner = heads * valueSize
+    let inner = heads[0] * heads[1]
     let channels = call.missingWeights == nil ? nil : call.inputs.first?.shape.last ?? nil
     let sizes = outputShape?.map { Int?($0) } ?? [channels]
-    let kernel = try call.weight("attention_output_kernel", [heads, valueSize] + sizes)
+    let kernel = try call.weight("attention_output_kernel", heads + sizes)
     let made = Array(kernel.shape[2...])
     let outputs = try checkedProduct(made, limit: Limits.dimension)
     let bias =

@@ -46,7 +46,11 @@ struct PairwisePositionalEmbedding: KerasLayerSettings {
     let count = try computedCount(sizes)
     let terms =
       isDeployed ? try call.flatWeight("deploy_bias", count) : try numbers(sizes, call)
-    return [network.adding(scores: FloatValues(terms).shaped(sizes), to: input, call)]
+    let layout =
+      input.rank == 4 ? TensorLayout.imageChannelsFirst : .imageSequenceChannelsFirst
+    let scores = network.relaid(input, to: layout, for: call.name)
+    let table = FloatValues(terms).shaped(sizes)
+    return [scores.with(network.add(call.name, Bias(Weights(table), table.shape), [scores.blob]))]
   }
 
   private func numbers(_ sizes: [Int], _ call: LayerCall) throws -> [Float] {
@@ -111,21 +115,19 @@ struct PairwisePositionalEmbedding: KerasLayerSettings {
 }
 
 /// Adds −100 to a window's scores of positions that were not neighbors before the shift.
-struct WindowAttentionMask: KerasLayerSettings {
+enum WindowAttentionMask: KerasLayer {
   static let classes = [SourceLayer](
     "WindowAttentionMask", becomes: "bias",
     options:
       "`height`, `width`, `window_height`, `window_width`, `shift_height`, `shift_width`; from keras-cv-attention-models"
   )
 
-  private let sizes: [Int]
-  private let windows: [Int]
-  private let shifts: [Int]
+  static let leadingAxes = LeadingAxesPolicy.decides
 
-  init(_ configuration: LayerConfiguration) throws {
-    sizes = [try configuration.int("height"), try configuration.int("width")]
-    windows = [try configuration.int("window_height"), try configuration.int("window_width")]
-    shifts = [
+  static func configured(_ configuration: LayerConfiguration) throws -> ConfiguredLayer {
+    let sizes = [try configuration.int("height"), try configuration.int("width")]
+    let windows = [try configuration.int("window_height"), try configuration.int("window_width")]
+    let shifts = [
       try configuration.int("shift_height", default: 0, atLeast: 0),
       try configuration.int("shift_width", default: 0, atLeast: 0),
     ]
@@ -135,53 +137,40 @@ struct WindowAttentionMask: KerasLayerSettings {
         axis == 0 ? "window_height" : "window_width",
         unsupported: "\(windows[axis]) does not divide \(sizes[axis])")
     }
-  }
-
-  static let leadingAxes = LeadingAxesPolicy.decides
-
-  func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
-    let input = try call.input
-    let count = (sizes[0] / windows[0]) * (sizes[1] / windows[1])
-    let places = try checkedProduct(windows, limit: Limits.dimension)
-    let full = input.fullShape
-    try call.require(
-      full.count == 4 && (input.leading?.windows ?? 1) == count && full[2] == places
-        && full[3] == places,
-      "its input \(input.shapeText) is not the scores of \(count) windows of \(places) positions")
-    // With a single window, axis 1 of the tensor is the heads.
-    guard input.leading != nil else {
-      return [try masked(input, [places, places], call, &network)]
-    }
-    return [try masked(input, [count, places, places], call, &network)]
-  }
-
-  private func masked(
-    _ input: KerasTensor, _ shape: [Int], _ call: LayerCall, _ network: inout KerasWriter
-  ) throws -> KerasTensor {
-    let count = try computedCount(shape)
-    var values: [Float] = []
-    values.reserveCapacity(count)
-    for down in 0..<sizes[0] / windows[0] {
-      for right in 0..<sizes[1] / windows[1] {
-        let regions = (0..<windows[0] * windows[1]).map { place in
-          3 * region(down * windows[0] + place / windows[1], 0)
-            + region(right * windows[1] + place % windows[1], 1)
-        }
-        for query in regions { for key in regions { values.append(query == key ? 0 : -100) } }
+    return conversion { call, network in
+      let input = try call.input
+      let count = (sizes[0] / windows[0]) * (sizes[1] / windows[1])
+      let places = try checkedProduct(windows, limit: Limits.dimension)
+      let full = input.fullShape
+      try call.require(
+        full.count == 4 && (input.leading?.windows ?? 1) == count && full[2] == places
+          && full[3] == places,
+        "its input \(input.shapeText) is not the scores of \(count) windows of \(places) positions")
+      // With a single window, axis 1 of the tensor is the heads.
+      let shape = input.leading == nil ? [1, places, places] : [count, places, places]
+      // The region of a shifted axis that contains a position.
+      func region(_ place: Int, _ axis: Int) -> Int {
+        place < sizes[axis] - windows[axis] ? 0 : place < sizes[axis] - shifts[axis] ? 1 : 2
       }
+      var values: [Float] = []
+      values.reserveCapacity(try computedCount(shape))
+      for down in 0..<sizes[0] / windows[0] {
+        for right in 0..<sizes[1] / windows[1] {
+          let regions = (0..<places).map { place in
+            3 * region(down * windows[0] + place / windows[1], 0)
+              + region(right * windows[1] + place % windows[1], 1)
+          }
+          for query in regions { for key in regions { values.append(query == key ? 0 : -100) } }
+        }
+      }
+      // The windows are along the channels, the heads along the sequence.
+      let layout = TensorLayout(
+        axes: input.leading == nil
+          ? [.sequence, .height, .width] : [.channel, .sequence, .height, .width])
+      let scores = network.relaid(input, to: layout, for: call.name)
+      let bias = Bias(Weights(values), shape)
+      return [scores.with(network.add(call.name, bias, [scores.blob]))]
     }
-    // The windows are along the channels, the heads along the sequence.
-    let layout = TensorLayout(
-      axes: shape.count == 3
-        ? [.channel, .sequence, .height, .width] : [.sequence, .height, .width])
-    let scores = network.relaid(input, to: layout, for: call.name)
-    let bias = Bias(Weights(values), shape.count == 3 ? shape : [1] + shape)
-    return scores.with(network.add(call.name, bias, [scores.blob]))
-  }
-
-  /// The region of a shifted axis that contains a position.
-  private func region(_ place: Int, _ axis: Int) -> Int {
-    place < sizes[axis] - windows[axis] ? 0 : place < sizes[axis] - shifts[axis] ? 1 : 2
   }
 }
 
@@ -193,17 +182,5 @@ extension LayerCall {
       return try weight(name, [count]).array()
     }
     return try weight(name, shape.map { Int?($0) }).array()
-  }
-}
-
-extension KerasWriter {
-  /// Adds a constant `[heads, queries, keys]` to the scores of an attention.
-  fileprivate mutating func adding(
-    scores table: FloatValues, to input: KerasTensor, _ call: LayerCall
-  ) -> KerasTensor {
-    let layout =
-      input.rank == 4 ? TensorLayout.imageChannelsFirst : .imageSequenceChannelsFirst
-    let scores = relaid(input, to: layout, for: call.name)
-    return scores.with(add(call.name, Bias(Weights(table), table.shape), [scores.blob]))
   }
 }

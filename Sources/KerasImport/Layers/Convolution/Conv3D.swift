@@ -146,56 +146,52 @@ enum DepthwiseConv3D: KerasLayer {
 
 /// The transpose of a three-dimensional convolution: a transposed convolution over height and width
 /// for each depth of the kernel, followed by one over the depth that sums the results.
-struct Conv3DTranspose: KerasLayerSettings {
+enum Conv3DTranspose: KerasLayer {
   static let classes = [SourceLayer](
     "Conv3DTranspose", "Convolution3DTranspose", "Deconvolution3D",
     becomes: "a deconvolution over height and width, and one over the depth",
     options: "`strides`, `padding`, `output_padding`, `dilation_rate`")
 
-  private let filters: Int
-  private let settings: TransposedSettings
-
-  init(_ configuration: LayerConfiguration) throws {
-    filters = try configuration.int("filters", "nb_filter")
-    settings = try TransposedSettings(configuration)
-  }
-
-  var weights: [WeightSlot] { settings.convolution.slots("kernel") }
-
-  func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
+  static func configured(_ configuration: LayerConfiguration) throws -> ConfiguredLayer {
+    let filters = try configuration.int("filters", "nb_filter")
+    let settings = try TransposedSettings(configuration)
     let convolution = settings.convolution
     let axes = convolution.axes
-    let input = try axes.input(call, &network)
-    let sizes = try call.known(axes.lengths(input), of: input)
-    guard let channels = input.size(of: .channel) else { throw call.unknownSize(of: input) }
-    let lengths = settings.lengths(sizes).compactMap { $0 }
-    try call.require(
-      lengths.allSatisfy({ $0 > 0 && $0 <= Limits.dimension }),
-      "its output would have the size \(lengths)")
-    let size = convolution.kernelSize
-    let deep = try checkedProduct([size[0], filters], limit: Limits.dimension)
-    // [d, h, w, out, in] to [in, d · out, h, w]
-    let kernel = try convolution.flipped(call.weight("kernel", size + [filters, channels]))
-      .transposed([4, 0, 3, 1, 2]).array()
-    var flat = try settings.layer(FloatValues(kernel).shaped([channels, deep, size[1], size[2]]))
-    flat.outputShape = [lengths[1], lengths[2]]
-    var wide = axes.resized(input, to: [sizes[0], lengths[1], lengths[2]], channels: deep)
-    wide.blob = network.add(call.name + "__images__", flat, [input.blob])
-    wide = axes.slices(wide, call, &network)
-    var output = axes.resized(wide, to: lengths, channels: filters)
-    output.blob = network.add(
-      call.name, try summation(call, deep, lengths[0], width: lengths[2]), [wide.blob])
-    return [try network.activate(convolution.activation, output, call)]
+    return conversion(convolution.slots("kernel")) { call, network in
+      let input = try axes.input(call, &network)
+      let sizes = try call.known(axes.lengths(input), of: input)
+      guard let channels = input.size(of: .channel) else { throw call.unknownSize(of: input) }
+      let lengths = settings.lengths(sizes).compactMap { $0 }
+      try call.require(
+        lengths.allSatisfy({ $0 > 0 && $0 <= Limits.dimension }),
+        "its output would have the size \(lengths)")
+      let size = convolution.kernelSize
+      let deep = try checkedProduct([size[0], filters], limit: Limits.dimension)
+      // [d, h, w, out, in] to [in, d · out, h, w]
+      let kernel = try convolution.flipped(call.weight("kernel", size + [filters, channels]))
+        .transposed([4, 0, 3, 1, 2]).array()
+      var flat = try settings.layer(FloatValues(kernel).shaped([channels, deep, size[1], size[2]]))
+      flat.outputShape = [lengths[1], lengths[2]]
+      var wide = axes.resized(input, to: [sizes[0], lengths[1], lengths[2]], channels: deep)
+      wide.blob = network.add(call.name + "__images__", flat, [input.blob])
+      wide = axes.slices(wide, call, &network)
+      var output = axes.resized(wide, to: lengths, channels: filters)
+      output.blob = network.add(
+        call.name,
+        try summation(call, convolution, inputs: deep, filters, [lengths[0], lengths[2]]),
+        [wide.blob])
+      return [try network.activate(convolution.activation, output, call)]
+    }
   }
 
   /// Adds depth `j` of the kernel at output depth · stride + j · dilation.
-  private func summation(
-    _ call: LayerCall, _ deep: Int, _ length: Int, width: Int
+  private static func summation(
+    _ call: LayerCall, _ settings: ConvolutionSettings, inputs: Int, _ filters: Int,
+    _ lengths: [Int]
   ) throws -> Convolution {
-    let settings = settings.convolution
     let extent = settings.extents[0]
     var kernel = [Float](
-      repeating: 0, count: try checkedProduct([deep, filters, extent], limit: 1 << 28))
+      repeating: 0, count: try checkedProduct([inputs, filters, extent], limit: 1 << 28))
     for index in 0..<settings.kernelSize[0] {
       for filter in 0..<filters {
         let row = (index * filters + filter) * filters + filter
@@ -203,12 +199,12 @@ struct Conv3DTranspose: KerasLayerSettings {
       }
     }
     var convolution = Convolution(
-      Weights(kernel), inputs: deep, outputs: filters, size: [extent, 1],
+      Weights(kernel), inputs: inputs, outputs: filters, size: [extent, 1],
       bias: try settings.bias(call, filters))
     convolution.isDeconvolution = true
     convolution.stride = [settings.strides[0], 1]
     convolution.padding = settings.border.convolutionPadding
-    convolution.outputShape = [length, width]
+    convolution.outputShape = lengths
     return convolution
   }
 }

@@ -7,7 +7,7 @@ import TensorCore
 /// Without `output_padding`, the output length is length · stride (same) or length · stride +
 /// max(kernel − stride, 0) (valid). With it, the output length is (length − 1) · stride + kernel −
 /// 2 · pad + output_padding, where pad is kernel / 2 (same) or 0.
-struct ConvTranspose: KerasLayerSettings {
+enum ConvTranspose: KerasLayer {
   static let classes = [
     SourceLayer(
       "Conv1DTranspose", "Convolution1DTranspose", becomes: "convolution with isDeconvolution",
@@ -18,62 +18,50 @@ struct ConvTranspose: KerasLayerSettings {
       options: "`output_padding`; `dilation_rate`: zeros between the kernel's elements"),
   ]
 
-  private let filters: Int
-  private let settings: TransposedSettings
-  /// Whether the kernel is that of a convolution, [h, w, in, out], as in Keras 1.
-  private let hasConvolutionKernel: Bool
-  /// The output shape that Keras 1 states.
-  private let statedShape: [Int?]?
-
-  init(_ configuration: LayerConfiguration) throws {
-    filters = try configuration.int("filters", "nb_filter")
-    settings = try TransposedSettings(configuration)
-    hasConvolutionKernel = configuration.field("nb_filter") != nil
-    statedShape = ModelDefinition.Layer.shape(configuration["output_shape"])
-  }
-
-  var weights: [WeightSlot] { settings.convolution.slots("kernel") }
-
-  func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
+  static func configured(_ configuration: LayerConfiguration) throws -> ConfiguredLayer {
+    let filters = try configuration.int("filters", "nb_filter")
+    let settings = try TransposedSettings(configuration)
     let convolution = settings.convolution
-    let input = try convolution.axes.input(call, &network)
-    let channels = input.isShapeAssumed ? nil : input.size(of: .channel)
-    var output = convolution.axes.resized(
-      input, to: settings.lengths(convolution.axes.lengths(input)), channels: filters)
-    if let statedShape, statedShape.count == output.rank {
-      let stated = zip(convolution.axes.lengths(output), lengths(of: statedShape, like: output))
-      output = convolution.axes.resized(output, to: stated.map { $1 ?? $0 })
+    // Whether the kernel is that of a convolution, [h, w, in, out], as in Keras 1.
+    let hasConvolutionKernel =
+      configuration.field("nb_filter") != nil || convolution.isTheanoKernel
+    // The output shape that Keras 1 states.
+    let statedShape = ModelDefinition.Layer.shape(configuration["output_shape"])
+    return conversion(convolution.slots("kernel")) { call, network in
+      let input = try convolution.axes.input(call, &network)
+      let channels = input.isShapeAssumed ? nil : input.size(of: .channel)
+      var output = convolution.axes.resized(
+        input, to: settings.lengths(convolution.axes.lengths(input)), channels: filters)
+      if let statedShape, statedShape.count == output.rank {
+        var other = output
+        other.shape = statedShape
+        let stated = zip(convolution.axes.lengths(output), convolution.axes.lengths(other))
+        output = convolution.axes.resized(output, to: stated.map { $1 ?? $0 })
+      }
+      var layer = try settings.layer(
+        hasConvolutionKernel
+          ? convolution.kernel(call, inputs: channels, outputs: filters).transposed([1, 0, 2, 3])
+          : convolution.transposedKernel(call, inputs: channels, outputs: filters))
+      layer.bias = try convolution.bias(call, filters)
+      layer.hasBias = layer.bias != nil
+      let lengths = convolution.axes.lengths(output).compactMap { $0 }
+      guard lengths.allSatisfy({ $0 > 0 && $0 <= Limits.dimension }) else {
+        throw call.error("its output would be \(output.shapeText)")
+      }
+      if lengths.count == convolution.axes.count { layer.outputShape = convolution.planar(lengths) }
+      output.blob = network.add(call.name, layer, [input.blob])
+      return [try network.activate(convolution.activation, output, call)]
     }
-    var layer = try settings.layer(try kernel(call, channels))
-    layer.bias = try convolution.bias(call, filters)
-    layer.hasBias = layer.bias != nil
-    let lengths = convolution.axes.lengths(output).compactMap { $0 }
-    guard lengths.allSatisfy({ $0 > 0 && $0 <= Limits.dimension }) else {
-      throw call.error("its output would be \(output.shapeText)")
-    }
-    if lengths.count == convolution.axes.count { layer.outputShape = convolution.planar(lengths) }
-    output.blob = network.add(call.name, layer, [input.blob])
-    return [try network.activate(convolution.activation, output, call)]
   }
+}
 
-  private func lengths(of shape: [Int?], like tensor: KerasTensor) -> [Int?] {
-    var other = tensor
-    other.shape = shape
-    return settings.convolution.axes.lengths(other)
-  }
-
+extension ConvolutionSettings {
   /// The kernel as `[inputs, outputs, height, width]`.
-  private func kernel(_ call: LayerCall, _ channels: Int?) throws -> FloatValues {
-    let convolution = settings.convolution
-    if convolution.isTheanoKernel || hasConvolutionKernel {
-      return try convolution.kernel(call, inputs: channels, outputs: filters)
-        .transposed([1, 0, 2, 3])
-    }
-    let stored = try convolution.flipped(
-      call.weight("kernel", convolution.kernelSize + [filters, channels]))
-    return stored.shaped(
-      convolution.planar(convolution.kernelSize) + stored.shape.suffix(2)
-    ).transposed([3, 2, 0, 1])
+  fileprivate func transposedKernel(
+    _ call: LayerCall, inputs: Int?, outputs: Int
+  ) throws -> FloatValues {
+    let stored = try flipped(call.weight("kernel", kernelSize + [outputs, inputs]))
+    return stored.shaped(planar(kernelSize) + stored.shape.suffix(2)).transposed([3, 2, 0, 1])
   }
 }
 

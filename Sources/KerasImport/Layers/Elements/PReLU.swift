@@ -3,7 +3,7 @@ import ImportSupport
 import TensorCore
 
 /// x > 0 ? x : alpha · x, with one alpha per element, shared along `shared_axes`.
-struct PReLU: KerasLayerSettings {
+enum PReLU: KerasLayer {
   static let classes = [SourceLayer](
     "PReLU",
     becomes: "activation PReLU; max(0, x) − alpha · max(0, −x) if alpha differs within a channel",
@@ -14,31 +14,8 @@ struct PReLU: KerasLayerSettings {
   /// The maximum number of elements of alpha after it is repeated along shared axes.
   private static let elementLimit = 1 << 26
 
-  private let sharedAxes: [Int]
-
-  init(_ configuration: LayerConfiguration) throws {
-    sharedAxes = try configuration.ints("shared_axes") ?? []
-  }
-
-  var weights: [WeightSlot] { [WeightSlot("alpha")] }
-
-  func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
-    let tensor = try call.input
-    let alpha = try call.elementWeight("alpha", of: tensor, sharedAxes: sharedAxes)
-    let channel = try tensor.index(of: .channel).orThrow(
-      call.unsupported("its input \(tensor.shapeText) has no channels"))
-    let others = alpha.shape.indices.filter { $0 != channel - 1 }
-    var result = tensor
-    if others.allSatisfy({ alpha.shape[$0] == 1 }) {
-      result.blob = network.add(
-        call.name, Activation(.prelu(alpha: Weights(alpha.shaped([alpha.count])))), [tensor.blob])
-      return [result]
-    }
-    return [try elementwise(tensor, alpha, call, &network)]
-  }
-
   /// max(0, x) − alpha · max(0, −x), for an alpha that differs within a channel.
-  private func elementwise(
+  private static func elementwise(
     _ tensor: KerasTensor, _ alpha: FloatValues, _ call: LayerCall,
     _ network: inout KerasWriter
   ) throws -> KerasTensor {
@@ -64,7 +41,7 @@ struct PReLU: KerasLayerSettings {
   }
 
   /// alpha as `[C, H, W]`, repeated along its shared axes.
-  private func blobOrder(
+  private static func blobOrder(
     _ alpha: FloatValues, _ input: KerasTensor, _ call: LayerCall
   ) throws -> (shape: [Int], values: [Float]) {
     let places: [BlobAxis] = [.channel, .height, .width]
@@ -91,5 +68,23 @@ struct PReLU: KerasLayerSettings {
       }
     }
     return (shape, values)
+  }
+
+  static func configured(_ configuration: LayerConfiguration) throws -> ConfiguredLayer {
+    let sharedAxes = try configuration.ints("shared_axes") ?? []
+    return conversion([WeightSlot("alpha")]) { call, network in
+      let tensor = try call.input
+      let alpha = try call.elementWeight("alpha", of: tensor, sharedAxes: sharedAxes)
+      let channel = try tensor.index(of: .channel).orThrow(
+        call.unsupported("its input \(tensor.shapeText) has no channels"))
+      let others = alpha.shape.indices.filter { $0 != channel - 1 }
+      var result = tensor
+      if others.allSatisfy({ alpha.shape[$0] == 1 }) {
+        result.blob = network.add(
+          call.name, Activation(.prelu(alpha: Weights(alpha.shaped([alpha.count])))), [tensor.blob])
+        return [result]
+      }
+      return [try elementwise(tensor, alpha, call, &network)]
+    }
   }
 }
