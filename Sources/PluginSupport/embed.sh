@@ -1,6 +1,6 @@
 #!/bin/sh
-# Writes embed.c from the files of Support and Layers, and those of CustomLayers/Shared, which the
-# engine and an app's classes have in common.
+# Writes generated/embed.c from the files of Support and Layers, and those of CustomLayers/Shared,
+# which the engine and an app's classes have in common.
 set -eu
 cd "$(dirname "$0")"
 {
@@ -12,7 +12,7 @@ cd "$(dirname "$0")"
     list=$1 rows=
     shift
     for file in $(find "$@" \( -type f -o -type l \) | LC_ALL=C sort); do
-      printf 'static const unsigned char file%d[] = {\n#embed "%s"\n};\n' $number "$file"
+      printf 'static const unsigned char file%d[] = {\n#embed "../%s"\n};\n' $number "$file"
       name=$file
       [ "$list" = support ] || name=$(basename "$file")
       rows="$rows    {\"$name\", file$number, sizeof file$number},
@@ -32,4 +32,4 @@ size_t plugin_layer_count(void) { return sizeof layers / sizeof layers[0]; }
 
 const plugin_support_file *plugin_layer_files(void) { return layers; }
 END
-} >embed.c
+} >generated/embed.c
