@@ -42,19 +42,17 @@ struct Trial: Sendable {
   /// Changes of the values of an output, in order.
   var output: [@Sendable (_ name: String, Tensor) -> Tensor] = []
 
-  /// Changes the layers of type `Layer`.
-  ///
-  /// - Parameter change: returns whether it changed the layer.
-  /// - Returns: whether any layer changed.
+  /// Changes the layers of type `Layer`; returns whether any of them differs then.
   mutating func changeLayers<Layer: LayerParameters>(
-    _ type: Layer.Type, _ name: String, _ change: (inout Layer) throws -> Bool
+    _ type: Layer.Type, _ name: String, _ change: (inout Layer) throws -> Void
   ) rethrows -> Bool {
     guard var network = model.neuralNetwork else { return false }
     var isChanged = false
     for index in network.layers.indices {
-      guard var layer = network.layers[index].parameters as? Layer, try change(&layer) else {
-        continue
-      }
+      guard let old = network.layers[index].parameters as? Layer else { continue }
+      var layer = old
+      try change(&layer)
+      if layer == old { continue }
       network.layers[index].parameters = layer
       isChanged = true
     }

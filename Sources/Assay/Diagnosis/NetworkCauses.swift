@@ -12,7 +12,7 @@ extension DiagnosisSubject {
   /// One cause for all layers of a type.
   func cause<Layer: LayerParameters>(
     _ summary: String, remedy: String? = nil,
-    _ change: @escaping @Sendable (inout Layer) throws -> Bool
+    _ change: @escaping @Sendable (inout Layer) throws -> Void
   ) -> Cause {
     Cause(.network, summary, remedy: remedy) { trial in
       try trial.changeLayers(Layer.self, summary, change)
@@ -30,32 +30,24 @@ extension DiagnosisSubject {
         let convolutions = trial.changeLayers(Convolution.self, name) { layer in
           switch layer.padding {
           case .same(let same): layer.padding = .same(same.onOtherSide)
-          case .valid(let valid):
-            guard let other = valid.onOtherSide(strides: layer.stride) else { return false }
-            layer.padding = .valid(other)
-          case nil: return false
+          case .valid(let valid): layer.padding = .valid(valid.onOtherSide(strides: layer.stride))
+          case nil: break
           }
-          return true
         }
         let poolings = trial.changeLayers(Pooling.self, name) { layer in
           switch layer.padding {
           case .same(let same): layer.padding = .same(same.onOtherSide)
-          case .valid(let valid):
-            guard !layer.globalPooling, let other = valid.onOtherSide(strides: layer.stride) else {
-              return false
-            }
-            layer.padding = .valid(other)
-          default: return false
+          case .valid(let valid) where !layer.globalPooling:
+            layer.padding = .valid(valid.onOtherSide(strides: layer.stride))
+          default: break
           }
-          return true
         }
         return convolutions || poolings
       },
       cause("average pooling counts the padding as zeros, or excludes it") {
         (layer: inout Pooling) in
-        guard layer.type == .average, !layer.globalPooling else { return false }
+        guard layer.type == .average, !layer.globalPooling else { return }
         layer.avgPoolExcludePadding.toggle()
-        return true
       },
       cause("pooling sizes are rounded in the other direction (up in Caffe, down elsewhere)") {
         (layer: inout Pooling) in
@@ -63,7 +55,7 @@ extension DiagnosisSubject {
         case .valid(let valid):
           let amounts = valid.paddingAmounts ?? BorderAmounts()
           guard amounts.top == amounts.bottom, amounts.left == amounts.right, !layer.globalPooling
-          else { return false }
+          else { return }
           var complete = ValidCompletePadding()
           complete.paddingAmounts = [amounts.top, amounts.left]
           layer.padding = .includeLastPixel(complete)
@@ -73,15 +65,12 @@ extension DiagnosisSubject {
           valid.paddingAmounts = BorderAmounts(
             top: amounts[0], bottom: amounts[0], left: amounts[1], right: amounts[1])
           layer.padding = .valid(valid)
-        default: return false
+        default: break
         }
-        return true
       },
       cause("pooling takes the maximum instead of the average, or vice versa") {
         (layer: inout Pooling) in
-        guard layer.type != .l2 else { return false }
-        layer.type = layer.type == .max ? .average : .max
-        return true
+        if layer.type != .l2 { layer.type = layer.type == .max ? .average : .max }
       },
     ]
   }
@@ -90,42 +79,33 @@ extension DiagnosisSubject {
     [1e-3, 1e-5, 1e-4, 1e-6, 2e-5, 1.001e-5, 1e-2, 1e-7, 1e-12].map { (epsilon: Float) in
       Cause(.network, "the epsilon of normalizations is \(epsilon)") { trial in
         let name = "epsilon \(epsilon)"
-        func changes(_ current: inout Float) -> Bool {
-          guard abs(current - epsilon) > epsilon / 100 else { return false }
-          current = epsilon
-          return true
-        }
+        func isOther(_ current: Float) -> Bool { abs(current - epsilon) > epsilon / 100 }
         let batch = trial.changeLayers(Batchnorm.self, name) {
-          $0.epsilon = $0.effectiveEpsilon
-          return changes(&$0.epsilon)
+          if isOther($0.effectiveEpsilon) { $0.epsilon = epsilon }
         }
-        let layers = trial.changeLayers(LayerNormalization.self, name) { changes(&$0.eps) }
+        let layers = trial.changeLayers(LayerNormalization.self, name) {
+          if isOther($0.eps) { $0.eps = epsilon }
+        }
         return batch || layers
       }
     } + [
       cause("batch normalizations use the statistics of the input, as in training") {
         (layer: inout Batchnorm) in
-        guard !layer.computeMeanVar else { return false }
+        guard !layer.computeMeanVar else { return }
         layer.computeMeanVar = true
         layer.instanceNormalization = true
-        return true
       },
       cause("the variances of batch normalizations are standard deviations") {
         (layer: inout Batchnorm) in
-        guard let variance = layer.variance else { return false }
-        layer.variance = Weights(
-          try variance.values(shape: [layer.channels]).array().map { $0 * $0 })
-        return true
+        layer.variance = try layer.variance.map {
+          Weights(try $0.values(shape: [layer.channels]).array().map { $0 * $0 })
+        }
       },
       cause("mean and variance of batch normalizations are swapped") { (layer: inout Batchnorm) in
-        guard layer.mean != nil, layer.variance != nil else { return false }
-        swap(&layer.mean, &layer.variance)
-        return true
+        if layer.mean != nil, layer.variance != nil { swap(&layer.mean, &layer.variance) }
       },
       cause("gamma and beta of batch normalizations are swapped") { (layer: inout Batchnorm) in
-        guard layer.gamma != nil, layer.beta != nil else { return false }
-        swap(&layer.gamma, &layer.beta)
-        return true
+        if layer.gamma != nil, layer.beta != nil { swap(&layer.gamma, &layer.beta) }
       },
     ]
   }
@@ -134,26 +114,19 @@ extension DiagnosisSubject {
     let slopes: [Float] = [0.01, 0.1, 0.2, 0.3, 0.25, 0.05, 0]
     return slopes.map { slope in
       cause("the slope of leaky ReLUs is \(slope)") { (layer: inout Activation) in
-        guard case .leakyReLU(let alpha)? = layer.function, abs(alpha - slope) > 1e-6 else {
-          return false
+        if case .leakyReLU(let alpha)? = layer.function, abs(alpha - slope) > 1e-6 {
+          layer.function = .leakyReLU(alpha: slope)
         }
-        layer.function = .leakyReLU(alpha: slope)
-        return true
       }
     } + [
       cause("ReLUs are leaky, with slope 0.1") { (layer: inout Activation) in
-        guard case .relu? = layer.function else { return false }
-        layer.function = .leakyReLU(alpha: 0.1)
-        return true
+        if case .relu? = layer.function { layer.function = .leakyReLU(alpha: 0.1) }
       },
       cause("alpha of ELUs is 1") { (layer: inout Activation) in
-        guard case .elu(let alpha)? = layer.function, alpha != 1 else { return false }
-        layer.function = .elu(alpha: 1)
-        return true
+        if case .elu? = layer.function { layer.function = .elu(alpha: 1) }
       },
       cause("GELUs are computed with tanh instead of erf, or vice versa") { (layer: inout Gelu) in
         layer.mode = layer.mode == .exact ? .tanhApproximation : .exact
-        return true
       },
     ]
   }
@@ -165,30 +138,19 @@ extension DiagnosisSubject {
       ) {
         (layer: inout Upsample) in
         layer.mode = layer.mode == .nearest ? .bilinear : .nearest
-        return true
       },
       cause("corners are aligned when images are enlarged") { (layer: inout Upsample) in
-        guard layer.mode == .bilinear, layer.linearUpsampleMode != .alignCornersTrue else {
-          return false
-        }
-        layer.linearUpsampleMode = .alignCornersTrue
-        return true
+        if layer.mode == .bilinear { layer.linearUpsampleMode = .alignCornersTrue }
       },
       cause("centers of pixels are aligned when images are enlarged (half-pixel convention)") {
         (layer: inout Upsample) in
-        guard layer.mode == .bilinear, layer.linearUpsampleMode != .alignCornersFalse else {
-          return false
-        }
-        layer.linearUpsampleMode = .alignCornersFalse
-        return true
+        if layer.mode == .bilinear { layer.linearUpsampleMode = .alignCornersFalse }
       },
     ]
       + SamplingMethod.allCases.map { mode in
         cause("images are resized linearly by the convention \(mode)") {
           (layer: inout ResizeBilinear) in
-          guard layer.effectiveMode != mode else { return false }
-          layer.mode = mode
-          return true
+          if layer.effectiveMode != mode { layer.mode = mode }
         }
       }
   }
@@ -218,8 +180,8 @@ extension SamePadding {
 extension ValidPadding {
   /// The padding with both ends of each axis swapped. Equal amounts before strides of 2 or more
   /// become padding that drops the first row and column.
-  fileprivate func onOtherSide(strides: [Int]) -> ValidPadding? {
-    guard let amounts = paddingAmounts else { return nil }
+  fileprivate func onOtherSide(strides: [Int]) -> ValidPadding {
+    guard let amounts = paddingAmounts else { return self }
     var other = self
     if amounts.top != amounts.bottom || amounts.left != amounts.right {
       other.paddingAmounts = BorderAmounts(
@@ -228,8 +190,6 @@ extension ValidPadding {
       other.paddingAmounts = BorderAmounts(
         top: max(0, amounts.top - 1), bottom: amounts.bottom + min(1, amounts.top),
         left: max(0, amounts.left - 1), right: amounts.right + min(1, amounts.left))
-    } else {
-      return nil
     }
     return other
   }

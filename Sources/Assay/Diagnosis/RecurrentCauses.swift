@@ -15,13 +15,9 @@ extension DiagnosisSubject {
       },
       Cause(.network, "recurrent layers read the sequence in the other direction") { trial in
         let name = "direction"
-        func changes(_ reverse: inout Bool) -> Bool {
-          reverse.toggle()
-          return true
-        }
-        let lstm = trial.changeLayers(UniDirectionalLSTM.self, name) { changes(&$0.reverseInput) }
-        let gru = trial.changeLayers(GRU.self, name) { changes(&$0.reverseInput) }
-        let simple = trial.changeLayers(SimpleRecurrent.self, name) { changes(&$0.reverseInput) }
+        let lstm = trial.changeLayers(UniDirectionalLSTM.self, name) { $0.reverseInput.toggle() }
+        let gru = trial.changeLayers(GRU.self, name) { $0.reverseInput.toggle() }
+        let simple = trial.changeLayers(SimpleRecurrent.self, name) { $0.reverseInput.toggle() }
         return lstm || gru || simple
       },
     ]
@@ -45,11 +41,8 @@ extension DiagnosisSubject {
       Cause(.network, entry.summary) { trial in
         trial.changeActivations(entry.summary) { activation in
           switch activation.function {
-          case .sigmoid?, .sigmoidHard?:
-            guard activation.function != entry.function else { return false }
-            activation.function = entry.function
-            return true
-          default: return false
+          case .sigmoid?, .sigmoidHard?: activation.function = entry.function
+          default: break
           }
         }
       }
@@ -73,7 +66,6 @@ extension DiagnosisSubject {
           weights.forgetGate = gates[order[1]]
           weights.blockInput = gates[order[2]]
           weights.outputGate = gates[order[3]]
-          return true
         }
       }
     }
@@ -84,7 +76,6 @@ extension DiagnosisSubject {
           layer.updateGate = gates[order[0]]
           layer.resetGate = gates[order[1]]
           layer.outputGate = gates[order[2]]
-          return true
         }
       }
   }
@@ -104,52 +95,43 @@ extension Trial {
   ///
   /// - Parameter change: receives the weights and the number of units.
   fileprivate mutating func changeLSTMs(
-    _ name: String, _ change: (inout LSTMWeights, Int) throws -> Bool
+    _ name: String, _ change: (inout LSTMWeights, Int) throws -> Void
   ) rethrows -> Bool {
     let single = try changeLayers(UniDirectionalLSTM.self, name) { layer in
-      guard var weights = layer.weightParams, try change(&weights, layer.outputVectorSize) else {
-        return false
-      }
+      guard var weights = layer.weightParams else { return }
+      try change(&weights, layer.outputVectorSize)
       layer.weightParams = weights
-      return true
     }
     let double = try changeLayers(BiDirectionalLSTM.self, name) { layer in
-      var isChanged = false
       for index in layer.weightParams.indices {
-        isChanged = try change(&layer.weightParams[index], layer.outputVectorSize) || isChanged
+        try change(&layer.weightParams[index], layer.outputVectorSize)
       }
-      return isChanged
     }
     return single || double
   }
 
   fileprivate mutating func addForgetBias(_ amount: Float) throws -> Bool {
     try changeLSTMs("forget bias \(amount)") { weights, units in
-      let bias = try weights.forgetGate.bias?.values(shape: [units]).array()
-      guard let bias else { return false }
-      weights.forgetGate.bias = Weights(bias.map { $0 + amount })
-      return true
+      weights.forgetGate.bias = try weights.forgetGate.bias.map {
+        Weights(try $0.values(shape: [units]).array().map { $0 + amount })
+      }
     }
   }
 
   /// Changes activations, including those inside recurrent layers.
   fileprivate mutating func changeActivations(
-    _ name: String, _ change: (inout Activation) -> Bool
+    _ name: String, _ change: (inout Activation) -> Void
   ) -> Bool {
-    func changeAll(_ activations: inout [Activation]) -> Bool {
-      var isChanged = false
-      for index in activations.indices { isChanged = change(&activations[index]) || isChanged }
-      return isChanged
+    func changeAll(_ activations: inout [Activation]) {
+      for index in activations.indices { change(&activations[index]) }
     }
-    var isChanged = changeLayers(Activation.self, name, change)
-    isChanged =
-      changeLayers(UniDirectionalLSTM.self, name) { changeAll(&$0.activations) } || isChanged
-    isChanged = changeLayers(GRU.self, name) { changeAll(&$0.activations) } || isChanged
-    isChanged =
-      changeLayers(BiDirectionalLSTM.self, name) {
-        let forward = changeAll(&$0.activationsForwardLSTM)
-        return changeAll(&$0.activationsBackwardLSTM) || forward
-      } || isChanged
-    return isChanged
+    let alone = changeLayers(Activation.self, name, change)
+    let lstm = changeLayers(UniDirectionalLSTM.self, name) { changeAll(&$0.activations) }
+    let gru = changeLayers(GRU.self, name) { changeAll(&$0.activations) }
+    let double = changeLayers(BiDirectionalLSTM.self, name) {
+      changeAll(&$0.activationsForwardLSTM)
+      changeAll(&$0.activationsBackwardLSTM)
+    }
+    return alone || lstm || gru || double
   }
 }

@@ -8,17 +8,14 @@ extension DiagnosisSubject {
     kernelCauses + flattenCauses + [
       cause("square matrices of dense layers are transposed") { (layer: inout InnerProduct) in
         let units = layer.outputChannels
-        guard units == layer.inputChannels, let matrix = layer.matrix else { return false }
+        guard units == layer.inputChannels, let matrix = layer.matrix else { return }
         let values = Tensor(
           shape: [units, units], try matrix.values(shape: [units, units]).array())
         layer.matrix = Weights(values.transposed([1, 0]).elements)
-        return true
       },
       cause("the biases of convolutions and dense layers are missing in the expected prediction") {
         (layer: inout Convolution) in
-        guard layer.hasBias else { return false }
         layer.hasBias = false
-        return true
       },
     ]
   }
@@ -30,13 +27,13 @@ extension DiagnosisSubject {
         try layer.changeKernel { $0.reversed(2).reversed(3) }
       },
       cause("height and width of kernels are swapped") { (layer: inout Convolution) in
-        guard layer.kernelShape[2] == layer.kernelShape[3] else { return false }
-        return try layer.changeKernel { $0.transposed([0, 1, 3, 2]) }
+        guard layer.kernelShape[2] == layer.kernelShape[3] else { return }
+        try layer.changeKernel { $0.transposed([0, 1, 3, 2]) }
       },
       cause("input and output channels of square kernels are swapped") {
         (layer: inout Convolution) in
-        guard layer.kernelShape[0] == layer.kernelShape[1] else { return false }
-        return try layer.changeKernel { $0.transposed([1, 0, 2, 3]) }
+        guard layer.kernelShape[0] == layer.kernelShape[1] else { return }
+        try layer.changeKernel { $0.transposed([1, 0, 2, 3]) }
       },
     ]
   }
@@ -96,16 +93,14 @@ extension DiagnosisSubject {
 
 extension Convolution {
   /// - Parameter change: receives `[O, I, H, W]`, deconvolutions `[I, O, H, W]`; keeps the shape.
-  fileprivate mutating func changeKernel(_ change: (Tensor) -> Tensor) throws -> Bool {
+  fileprivate mutating func changeKernel(_ change: (Tensor) -> Tensor) throws {
     guard let kernel, kernelShape[2] * kernelShape[3] > 1 || kernelShape[0] == kernelShape[1] else {
-      return false
+      return
     }
     let shape = kernelShape
     let values = Tensor(
       shape: shape, try kernel.values(shape: shape, channelAxis: isDeconvolution ? 1 : 0).array())
     let changed = change(values)
-    guard changed != values else { return false }
-    self.kernel = Weights(changed.elements)
-    return true
+    if changed != values { self.kernel = Weights(changed.elements) }
   }
 }
