@@ -238,11 +238,8 @@ struct CompressCommand: SourceCommand {
       let byteCount = text.layers.reduce(0) { $0 + $1.bytesAfter }
       text.chosen = text.points.first { $0.byteCount == byteCount }
     }
-    var html = text.report(
-      title: ReportArguments.name(model), destination: destination, goal: search.goalText
-    ).html
-    try html.withUTF8 { bytes in
-      try AtomicFile.write(to: report) { try $0.write(UnsafeRawBufferPointer(bytes)) }
-    }
+    let page = text.report(
+      title: ReportArguments.name(model), destination: destination, goal: search.goalText)
+    try AtomicFile.write(to: report) { try $0.write(page.html) }
   }
 }

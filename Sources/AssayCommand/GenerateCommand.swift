@@ -1,6 +1,3 @@
-import ArgumentParser
-import Assay
-
 struct GenerateCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "generate", abstract: "Writes the Swift class that Xcode generates for a model.",
@@ -27,17 +24,11 @@ struct GenerateCommand: ParsableCommand {
 
   func run() throws {
     global.apply()
-    let text = try inFile(model) {
-      guard let document = try ModelSource(contentsOf: model).document(missingWeights: nil) else {
-        throw ModelError(
-          .mismatch, "is not a Core ML model", hint: "convert it first with `assay convert`")
-      }
-      let file = destination.split(separator: "/").last ?? ""
-      return ModelClass(
-        of: document.model, name: String(file.dropLast(6)),
-        labels: document.model.classLabels?.strings ?? []
-      ).text
-    }
+    let document = try ModelReader.model(at: model)
+    let file = destination.split(separator: "/").last ?? ""
+    let text = ModelClass(
+      of: document, name: String(file.dropLast(6)), labels: document.classLabels?.strings ?? []
+    ).text
     try AtomicFile.write(Array(text.utf8), to: destination)
     Console.wrote(destination)
   }

@@ -1,6 +1,3 @@
-import ArgumentParser
-import Assay
-
 struct MergeCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "merge", abstract: "Makes one model of several: a pipeline, or functions.",
@@ -31,18 +28,7 @@ struct MergeCommand: ParsableCommand {
 
   func run() throws {
     global.apply()
-    let parts = try models.map { path in
-      try inFile(path) {
-        guard
-          let document = try ModelSource(contentsOf: path).document(
-            missingWeights: nil)
-        else {
-          throw ModelError(
-            .mismatch, "is not a Core ML model", hint: "convert it first with `assay convert`")
-        }
-        return (name: Self.name(of: path), model: document.model)
-      }
-    }
+    let parts = try models.map { (name: Self.name(of: $0), model: try ModelReader.model(at: $0)) }
     var model: Model
     if ModelPackage.isPackage(destination) {
       model = try Model.functions(of: parts)

@@ -108,6 +108,16 @@ struct ModelReader {
     return document
   }
 
+  /// The Core ML model in a file, for commands that take no source networks.
+  static func model(at path: String) throws -> Model {
+    try inFile(path) {
+      try ModelSource(contentsOf: path).document(missingWeights: nil).orThrow(
+        ModelError(
+          .mismatch, "is not a Core ML model", hint: "convert it first with `assay convert`")
+      ).model
+    }
+  }
+
   private var visitor: (@Sendable (String) -> Void)? {
     guard onVisit == nil, let progress else { return onVisit }
     // Layers are converted one after the other.

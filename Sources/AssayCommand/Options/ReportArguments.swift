@@ -17,10 +17,7 @@ struct ReportArguments: ParsableArguments {
     try inFile(report) {
       var page = Report(files.map(Self.name).joined(separator: " against "))
       try fill(&page)
-      var html = page.html
-      try html.withUTF8 { bytes in
-        try AtomicFile.write(to: report) { try $0.write(UnsafeRawBufferPointer(bytes)) }
-      }
+      try AtomicFile.write(to: report) { try $0.write(page.html) }
     }
     Console.wrote(report)
   }
