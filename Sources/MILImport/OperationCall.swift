@@ -2,7 +2,7 @@ import CoreMLModel
 import TensorCore
 
 /// An operation being converted: its arguments, and the layers that it becomes.
-struct OperationCall {
+struct OperationCall: OperationArguments {
   let operation: MILOperation
   let lowering: ProgramLowering
 
@@ -35,9 +35,7 @@ struct OperationCall {
   }
 
   func value(_ name: String) throws -> ProgramValue {
-    let value = try optional(name).orThrow(
-      ModelError(.malformed, "the argument is missing", field: name))
-    return value
+    try optional(name).orThrow(ModelError(.malformed, "the argument is missing", field: name))
   }
 
   /// The argument `x`, of one of these ranks.
@@ -52,49 +50,25 @@ struct OperationCall {
   }
 
   /// The elements of an argument that must not depend on the inputs; nil if it is missing.
-  func elements(_ name: String) throws -> MILElements? {
+  package func elements(_ name: String) throws -> MILElements? {
     try inArgument(name) {
       guard let value = try optional(name) else { return nil }
-      let elements = try lowering.elements(value).orThrow(
+      return try lowering.elements(value).orThrow(
         ModelError(
           .unsupported, "the argument depends on values that are known only during a prediction",
           hint:
             "sizes and places must follow from the shapes and values of the inputs, outside loops"))
-      return elements
     }
   }
 
-  func ints(_ name: String) throws -> [Int]? { try inArgument(name) { try elements(name)?.ints() } }
-
-  func floats(_ name: String) throws -> [Float]? {
-    try inArgument(name) { try elements(name)?.floats() }
+  package func ints(_ name: String) throws -> [Int]? {
+    try inArgument(name) { try elements(name)?.ints() }
   }
 
   func int(_ name: String) throws -> Int? { try ints(name)?.first }
-  func float(_ name: String, _ missing: Float) throws -> Float {
-    try floats(name)?.first ?? missing
-  }
-  func bool(_ name: String, _ missing: Bool = false) throws -> Bool {
-    try int(name).map { $0 != 0 } ?? missing
-  }
-  func bools(_ name: String, count: Int) throws -> [Bool] {
-    let flags = try ints(name)?.map { $0 != 0 } ?? [Bool](repeating: false, count: count)
-    try require(flags.count == count, "\(flags.count) flags; \(count) are needed", field: name)
-    return flags
-  }
-  func string(_ name: String, _ missing: String) throws -> String {
-    try elements(name)?.string ?? missing
-  }
 
   func axis(_ name: String, rank: Int, _ missing: Int) throws -> Int {
     try ArrayShape.axis(try int(name) ?? missing, rank: rank, name)
-  }
-
-  private func inArgument<Result>(_ name: String, _ body: () throws -> Result) throws -> Result {
-    do { return try body() } catch var error as ModelError {
-      error.field = error.field ?? name
-      throw error
-    }
   }
 
   // MARK: - Layers

@@ -1,4 +1,5 @@
 import CoreMLModel
+import MILImport
 import TensorCore
 
 /// Writes an operation of a program as ONNX operators, and returns its results.
@@ -18,7 +19,7 @@ let onnxRules: [String: ONNXRule] = [
 ].reduce(into: [:]) { $0.merge($1) { first, _ in first } }
 
 /// An operation of a program that is being written: its arguments, and the nodes that it becomes.
-struct ExportedOperation {
+struct ExportedOperation: OperationArguments {
   let operation: MILOperation
   let program: ProgramWriter
 
@@ -72,7 +73,7 @@ struct ExportedOperation {
   }
 
   /// The elements of an argument that must be constant; nil if it is missing.
-  func elements(_ name: String) throws -> MILElements? {
+  package func elements(_ name: String) throws -> MILElements? {
     if let elements = try constant(name) { return elements }
     try require(
       bindings(name).isEmpty, .unsupported,
@@ -81,31 +82,14 @@ struct ExportedOperation {
   }
 
   /// Integers of 32 bits, whose products cannot overflow.
-  func ints(_ name: String) throws -> [Int]? {
+  package func ints(_ name: String) throws -> [Int]? {
     try inArgument(name) {
       guard let values = try elements(name)?.ints() else { return nil }
       try require(values.allSatisfy { Int32(exactly: $0) != nil }, "a number beyond 32 bits")
       return values
     }
   }
-  func floats(_ name: String) throws -> [Float]? {
-    try inArgument(name) { try elements(name)?.floats() }
-  }
   func int(_ name: String, _ missing: Int) throws -> Int { try ints(name)?.first ?? missing }
-  func float(_ name: String, _ missing: Float) throws -> Float {
-    try floats(name)?.first ?? missing
-  }
-  func bool(_ name: String, _ missing: Bool = false) throws -> Bool {
-    try int(name, missing ? 1 : 0) != 0
-  }
-  func string(_ name: String, _ missing: String) throws -> String {
-    try elements(name)?.string ?? missing
-  }
-  func flags(_ name: String, count: Int) throws -> [Bool] {
-    let flags = try ints(name)?.map { $0 != 0 } ?? [Bool](repeating: false, count: count)
-    try require(flags.count == count, "\(flags.count) flags; \(count) are needed", field: name)
-    return flags
-  }
   /// A list with one number for each of `count` axes.
   func list(_ name: String, count: Int) throws -> [Int] {
     let list = try ints(name) ?? [Int](repeating: 1, count: count)
@@ -114,13 +98,6 @@ struct ExportedOperation {
   }
   func axis(_ name: String, of x: GraphValue, _ missing: Int) throws -> Int {
     try ArrayShape.axis(int(name, missing), rank: x.rank, name)
-  }
-
-  func inArgument<Result>(_ name: String, _ body: () throws -> Result) throws -> Result {
-    do { return try body() } catch var error as ModelError {
-      error.field = error.field ?? name
-      throw error
-    }
   }
 
   func unsupported(_ message: String, field: String? = nil) -> ModelError {

@@ -67,9 +67,9 @@ extension OperationCall {
     layer.beginIds = try ints("begin") ?? []
     layer.endIds = try ints("end") ?? []
     layer.strides = try ints("stride") ?? [Int](repeating: 1, count: x.rank)
-    layer.beginMasks = try bools("begin_mask", count: x.rank)
-    layer.endMasks = try bools("end_mask", count: x.rank)
-    layer.squeezeMasks = try bools("squeeze_mask", count: x.rank)
+    layer.beginMasks = try flags("begin_mask", count: x.rank)
+    layer.endMasks = try flags("end_mask", count: x.rank)
+    layer.squeezeMasks = try flags("squeeze_mask", count: x.rank)
     return layer
   }
 
