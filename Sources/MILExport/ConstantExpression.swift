@@ -213,7 +213,7 @@ struct ConstantExpression {
     for (key, value) in arguments {
       if builder.target >= .iOS18 {
         let constant = try builder.constant(value, name: "\(name)_\(key)")
-        result.inputs.append(MILArgumentEntry(key, [.name(constant)]))
+        result.inputs.append(MILArgumentEntry(key, [.name(constant.name)]))
       } else {
         result.attributes.append(MILAttribute(key, value))
       }

@@ -147,8 +147,8 @@ extension NetworkLowering {
     }
     var variables = initial
     if count != nil {
-      let zero = try builder.constant(MILValue(ints: [0], []), name: "\(label)_start")
-      variables.insert(Variable(name: zero, type: .int32, shape: []), at: 0)
+      variables.insert(
+        try builder.constant(MILValue(ints: [0], []), name: "\(label)_start"), at: 0)
     }
     let results = try builder.add(
       "while_loop", label, [("loop_vars", .variables(variables))], blocks: [test, step],
@@ -162,9 +162,8 @@ extension NetworkLowering {
   ) throws -> Variable? {
     if let name = layer.input.first { return try scalar(variable(name, scope), .int32) }
     if loop.maxLoopIterations <= 0 { return nil }
-    let value = MILValue(ints: [loop.maxLoopIterations], [])
-    return Variable(
-      name: try builder.constant(value, name: "\(label)_count"), type: .int32, shape: [])
+    return try builder.constant(
+      MILValue(ints: [loop.maxLoopIterations], []), name: "\(label)_count")
   }
 
   /// The first element.

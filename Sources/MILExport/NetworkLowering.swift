@@ -79,10 +79,9 @@ struct NetworkLowering {
     let shapes = scope.inferred.shapes
     var names = layer.input
     var inputShapes = try names.map { name in
-      let shape = try shapes[name].orThrow(
+      try shapes[name].orThrow(
         ModelError(.unsupported, "the shape of '\(name)' depends on values, which is not supported")
       )
-      return shape
     }
     if let dynamic = parameters as? any DynamicLayer {
       let deciding = dynamic.decidingInputs(names.count)
@@ -96,9 +95,8 @@ struct NetworkLowering {
       }
     }
     let outputShapes = try layer.output.map { name in
-      let shape = try shapes[name].orThrow(
+      try shapes[name].orThrow(
         ModelError(.unsupported, "the shape of '\(name)' is not known"))
-      return shape
     }
     let operation = try (parameters as? any OperationLayer).orThrow(
       ModelError(.unsupported, "ML Programs have no operation for it"))
@@ -111,9 +109,8 @@ struct NetworkLowering {
   }
 
   func variable(_ name: String, _ scope: Scope) throws -> Variable {
-    let variable = try scope.blobs[name].orThrow(
+    try scope.blobs[name].orThrow(
       ModelError(.malformed, "no layer produces '\(name)'", field: "input"))
-    return variable
   }
 
   /// The compute type of the layer: single precision if half precision cannot represent a weight or

@@ -201,18 +201,19 @@ final class ProgramBuilder {
     case .flags(let flags): value = MILValue(flags: flags, [flags.count])
     case .text(let text): value = MILValue(text)
     }
-    return [.name(try constant(value, name: name))]
+    return [.name(try constant(value, name: name).name)]
   }
 
-  /// A `const` operation; returns the name of its value.
-  func constant(_ value: MILValue, name: String) throws -> String {
+  /// Adds a `const` operation.
+  func constant(_ value: MILValue, name: String) throws -> Variable {
     let name = uniqueName(name)
     var operation = MILOperation()
     operation.type = "const"
     operation.attributes = [MILAttribute("name", MILValue(name)), MILAttribute("val", value)]
     operation.outputs = [MILNamedType(name, value.type ?? MILValueType())]
     try append(operation)
-    return name
+    let type = value.type?.tensor
+    return Variable(name: name, type: type?.dataType ?? .unused, shape: type?.shape ?? [])
   }
 
   /// A numeric constant, in the weight file if it is large.
@@ -228,7 +229,7 @@ final class ProgramBuilder {
     } else {
       value = MILValue(type, shape, file: weightFile, offset: try weights.append(values))
     }
-    return Variable(name: try constant(value, name: name), type: type, shape: shape)
+    return try constant(value, name: name)
   }
 
   /// The elements as stored in the weight file.

@@ -61,13 +61,12 @@ extension CustomLayerRegistry {
       // Only the app has the class.
       guard error.code == .unsupported else { throw error }
     }
-    let layer = try (known as? any CustomLayerWithFormula).orThrow(
+    return try (known as? any CustomLayerWithFormula).orThrow(
       ModelError(
         .unsupported, "an ML Program has no custom layers, and this class has no formula",
         hint:
           "write an .mlmodel, which supports it, or give the layer a formula with \(setting: "customLayers")"
       ))
-    return layer
   }
 }
 

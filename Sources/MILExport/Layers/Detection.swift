@@ -29,10 +29,8 @@ extension NonMaximumSuppression: OperationLayer {
       try layer.transpose(results[0], swapped), try layer.transpose(results[1], swapped)
     )
     let largest = try layer.reduce("reduce_max", values, [2], keepDims: false)
-    let first = Variable(
-      name: try layer.builder.constant(
-        MILValue(flags: (0..<maxBoxes).map { $0 == 0 }, [1, maxBoxes]), name: "\(layer.name)_first"),
-      type: .bool, shape: [1, maxBoxes])
+    let first = try layer.builder.constant(
+      MILValue(flags: (0..<maxBoxes).map { $0 == 0 }, [1, maxBoxes]), name: "\(layer.name)_first")
     let isKept = try layer.combine(
       "logical_or", layer.combine("greater_equal", largest, scoreThreshold, type: .bool),
       layer.broadcast(first, to: shapes[2]))
@@ -44,10 +42,9 @@ extension NonMaximumSuppression: OperationLayer {
       let mask = try layer.broadcast(layer.reshape(isFound, to: shapes[2] + [1]), to: x.shape)
       return try layer.select(mask, x, zeros)
     }
-    let none = Variable(
-      name: try layer.builder.constant(
-        MILValue(ints: [Int](repeating: -1, count: shapes[2].reduce(1, *)), shapes[2]),
-        name: "\(layer.name)_none"), type: .int32, shape: shapes[2])
+    let none = try layer.builder.constant(
+      MILValue(ints: [Int](repeating: -1, count: shapes[2].reduce(1, *)), shapes[2]),
+      name: "\(layer.name)_none")
     let count = try layer.reduce(
       "reduce_sum", layer.builder.cast(isFound, to: .int32), [1], keepDims: false)
     return [
@@ -85,10 +82,8 @@ extension CropResize: OneResultLayer {
       boxes = try layer.reshape(
         layer.broadcast(layer.reshape(boxes, to: [count, 1, 4]), to: [count, output[1], 4]),
         to: [total, 4])
-      images = Variable(
-        name: try layer.builder.constant(
-          MILValue(ints: (0..<total).map { $0 % output[1] }, [total]), name: "\(layer.name)_images"),
-        type: .int32, shape: [total])
+      images = try layer.builder.constant(
+        MILValue(ints: (0..<total).map { $0 % output[1] }, [total]), name: "\(layer.name)_images")
     }
     arguments += [("boxes", .variable(boxes)), ("box_indices", .variable(images))]
     let crops = try layer.add("crop_resize", x, arguments, shape: [total] + output[2...])

@@ -21,10 +21,8 @@ extension MatrixBandOperationLayer {
         return diagonal >= lowest ?? diagonal && diagonal <= highest ?? diagonal
       }
     }
-    let mask = Variable(
-      name: try layer.builder.constant(
-        MILValue(flags: kept, [rows, columns]), name: "\(layer.name)_mask"),
-      type: .bool, shape: [rows, columns])
+    let mask = try layer.builder.constant(
+      MILValue(flags: kept, [rows, columns]), name: "\(layer.name)_mask")
     return try layer.select(
       layer.broadcast(mask, to: x.shape), x,
       layer.make("fill", [("shape", .ints(x.shape)), ("value", .number(0))], shape: x.shape))

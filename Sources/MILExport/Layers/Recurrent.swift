@@ -228,10 +228,8 @@ extension LayerCall {
     let sizes = try add("shape", sequence, shape: [3], type: .int32)
     let outer = try add(
       "slice_by_index", sizes, [("begin", .ints([axis])), ("end", .ints([2]))], shape: [2 - axis])
-    let width = Variable(
-      name: try builder.constant(MILValue(ints: [size], [1]), name: "\(name)_size"), type: .int32,
-      shape: [1])
-    return try concat([outer, width], 0)
+    return try concat(
+      [outer, builder.constant(MILValue(ints: [size], [1]), name: "\(name)_size")], 0)
   }
 
   /// A GRU whose reset gate applies after the product, as a loop over the steps; before iOS 18,
@@ -255,11 +253,7 @@ extension LayerCall {
     if gru.reverseInput { x = try add("reverse", x, [("axes", .ints([0]))]) }
     let (steps, batch) = (x.shape[0], x.shape[1])
     let first = try reshape(state(1, of: x, size, "initial_h"), to: [1, batch, size])
-    var start = [
-      Variable(
-        name: try builder.constant(MILValue(ints: [0], []), name: "\(name)_start"), type: .int32,
-        shape: []), first,
-    ]
+    var start = [try builder.constant(MILValue(ints: [0], []), name: "\(name)_start"), first]
     if gru.sequenceOutput {
       let shape = [steps, batch, size]
       let count = try checkedProduct(shape, limit: Limits.tensorElements)
@@ -303,9 +297,7 @@ extension LayerCall {
       let candidate = try function(functions[1], combine("add", products[0][1], kept))
       let change = try combine("mul", open[0], combine("sub", h, candidate))
       let next = try combine("add", candidate, change)
-      var results = [
-        try add("add", step, [("y", .int(1))]), next,
-      ]
+      var results = [try add("add", step, [("y", .int(1))]), next]
       if gru.sequenceOutput {
         let arguments: [(String, Argument)] = [
           ("data", .variable(variables[2])), ("indices", .variable(position)),

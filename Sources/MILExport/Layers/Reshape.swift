@@ -196,15 +196,12 @@ extension SliceBySize: OperationLayer {
     func zeros(_ count: Int, _ side: String) throws -> [Variable] {
       if count == 0 { return [] }
       let value = MILValue(ints: [Int](repeating: 0, count: count), [count])
-      let name = try layer.builder.constant(value, name: "\(layer.name)_\(side)")
-      return [Variable(name: name, type: .int32, shape: [count])]
+      return [try layer.builder.constant(value, name: "\(layer.name)_\(side)")]
     }
     // A slice that would extend past the end is shifted to end there.
     let last = try layer.builder.constant(
       MILValue(ints: [x.shape[index] - size], [1]), name: "\(layer.name)_last")
-    let start = try layer.combine(
-      "minimum", layer.reshape(layer.integers(1), to: [1]),
-      Variable(name: last, type: .int32, shape: [1]))
+    let start = try layer.combine("minimum", layer.reshape(layer.integers(1), to: [1]), last)
     let begin = try layer.concat(
       zeros(index, "before") + [start] + zeros(x.rank - index - 1, "after"), 0)
     return [

@@ -148,9 +148,6 @@ extension OperationGraph {
       throw ModelError(.internal, "'\(value)' is not a constant")
     }
     constant.type = MILValueType(type, shape)
-    return { [builder] in
-      let name = try builder.constant(constant, name: "\(label)_\(argument)")
-      return Variable(name: name, type: type, shape: shape)
-    }
+    return { [builder] in try builder.constant(constant, name: "\(label)_\(argument)") }
   }
 }
