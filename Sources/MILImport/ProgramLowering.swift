@@ -48,9 +48,8 @@ final class ProgramLowering {
   // MARK: - Values
 
   func value(_ name: String) throws -> ProgramValue {
-    let value = try known[name].orThrow(
+    try known[name].orThrow(
       ModelError(.malformed, "neither an input nor an earlier operation produces '\(name)'"))
-    return value
   }
 
   func define(_ name: String, _ value: ProgramValue) { known[name] = value }

@@ -47,9 +47,8 @@ enum SamplingGrid: String {
 extension OperationCall {
   func samplingGrid() throws -> SamplingGrid {
     let name = try string("sampling_mode", "DEFAULT")
-    let grid = try SamplingGrid(rawValue: name).orThrow(
+    return try SamplingGrid(rawValue: name).orThrow(
       ModelError(.unsupported, "mode '\(name)' is not supported", field: "sampling_mode"))
-    return grid
   }
 
   /// The elements at constant positions along an axis.

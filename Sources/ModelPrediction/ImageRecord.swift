@@ -28,11 +28,10 @@ extension ImageOptions {
     let entries = model.description?.metadata?.userDefined ?? [:]
     func value<Value>(_ key: Key, _ parse: (String) -> Value?) throws -> Value? {
       guard let text = entries[key.name] else { return nil }
-      let value = try parse(text).orThrow(
+      return try parse(text).orThrow(
         ModelError(
           .malformed, "the value '\(text)' is invalid", field: "metadata \(key.name)",
           hint: "the help of `assay run` lists the valid values"))
-      return value
     }
     self = try value(.recipe, ImageRecipe.init)?.options ?? ImageOptions()
     if let fitting = try value(.resize, Fitting.init) { bring(into: fitting) }

@@ -24,12 +24,11 @@ extension Model {
       throw ModelError(.mismatch, "the model has no functions, which only ML Programs have")
     }
     func index(_ name: String) throws -> Int {
-      let index = try program.functions.firstIndex(where: { $0.key == name }).orThrow(
+      return try program.functions.firstIndex(where: { $0.key == name }).orThrow(
         ModelError(
           .mismatch, "the program has no function '\(name)'",
           hint: "its functions are "
             + program.functions.map { "'\($0.key)'" }.joined(separator: ", ")))
-      return index
     }
     for (old, new) in edit.renames.sorted(by: { $0.key < $1.key }) {
       let position = try index(old)

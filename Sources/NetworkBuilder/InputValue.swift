@@ -79,9 +79,8 @@ struct BoundInput: Sendable {
     }
     let isVector = if case .array = kind { shape.isVector } else { false }
     let array = Tensor(shape: isVector ? [sizes[2]] : sizes, floats)
-    let blob = try (interface.features[feature]?.blob(.array(array))).orThrow(
+    return try (interface.features[feature]?.blob(.array(array))).orThrow(
       ModelError(.internal, "the document lacks the input"))
-    return blob
   }
 }
 

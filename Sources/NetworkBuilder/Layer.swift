@@ -50,11 +50,10 @@ struct WrittenTensor {
     try require(
       exact == nil, .mismatch, "'\(blob)' has the shape \(exact ?? []), not [1, 1, C, H, W]",
       hint: "reshape it with a CoreMLLayer")
-    let blob = try shape.blob.orThrow(
+    return try shape.blob.orThrow(
       ModelError(
         .mismatch, "needs the size of its input, which is unknown: \(shape)",
         hint: "pass sizes to Input(width:height:channels:), or add a Resize after it"))
-    return blob
   }
 }
 

@@ -125,11 +125,10 @@ public struct Network: Sendable {
   private static func find(
     _ tensor: NetworkTensor, in written: WrittenNetwork
   ) throws -> WrittenTensor {
-    let found = try written.tensors[tensor.id].orThrow(
+    return try written.tensors[tensor.id].orThrow(
       ModelError(
         .mismatch, "the tensor is not part of the network",
         hint: "only tensors that an output depends on are computed"))
-    return found
   }
 }
 

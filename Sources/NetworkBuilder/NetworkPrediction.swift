@@ -23,11 +23,10 @@ public struct NetworkPrediction: Sendable {
   ///
   /// - Throws: `.mismatch` for any other tensor.
   public func value(of tensor: NetworkTensor) throws -> NetworkValue {
-    let value = try names[tensor.id].flatMap({ values[$0] }).orThrow(
+    return try names[tensor.id].flatMap({ values[$0] }).orThrow(
       ModelError(
         .mismatch, "the tensor was not kept", hint: "call keep(tensor) before compiling the network"
       ))
-    return value
   }
 }
 

@@ -54,11 +54,10 @@ public struct WeightSource {
   public static func dictionary(_ values: [String: [Float]]) -> WeightSource {
     WeightSource { name, count, kind in
       let key = name + kind.suffix
-      let found = try values[key].orThrow(
+      return try values[key].orThrow(
         ModelError(
           .mismatch, "the dictionary has no '\(key)'", field: kind.rawValue,
           hint: "\(count) values are needed"))
-      return found
     }
   }
 

@@ -74,9 +74,8 @@ package struct InputLabels {
   /// - Throws: `.mismatch` if the input has no label.
   mutating func label(of source: InputSource) throws -> String {
     if folderNames != nil { return try Self.folder(of: source) }
-    let label = try table.value(for: source.name).orThrow(
+    return try table.value(for: source.name).orThrow(
       ModelError(.mismatch, "\(word) has no label for it", file: source.name))
-    return label
   }
 
   /// The classes of a model without labels for its `count` classes: the folders in ascending order,

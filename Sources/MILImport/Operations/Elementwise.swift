@@ -127,9 +127,8 @@ extension OperationCall {
   /// The type that an argument names.
   func dataType(_ name: String, _ missing: MILDataType) throws -> MILDataType {
     guard let text = try elements(name)?.string else { return missing }
-    let type = try MILDataType.allCases.first(where: { $0.name == text }).orThrow(
+    return try MILDataType.allCases.first(where: { $0.name == text }).orThrow(
       ModelError(.unsupported, "type '\(text)' is not supported", field: name))
-    return type
   }
 }
 

@@ -213,9 +213,8 @@ extension OperationCall {
     _ suffix: String, _ inputs: Int, _ size: Int, _ parameters: LSTMParameters
   ) throws -> LSTMWeights {
     func required(_ name: String, _ columns: Int) throws -> [Weights] {
-      let weights = try parts(name + suffix, 4, size, columns).orThrow(
+      try parts(name + suffix, 4, size, columns).orThrow(
         ModelError(.malformed, "the argument is missing", field: name + suffix))
-      return weights
     }
     let zeros = Weights([Float](repeating: 0, count: size))
     let matrices = try required("weight_ih", inputs)

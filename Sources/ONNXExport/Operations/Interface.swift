@@ -82,9 +82,8 @@ extension ExportedOperation {
 
   fileprivate func state() throws -> GraphValue {
     let name = try stateName("input")
-    let value = try program.states[name].orThrow(
+    return try program.states[name].orThrow(
       ModelError(.malformed, "'\(name)' is not a state", field: "input"))
-    return value
   }
 
   fileprivate func writtenState(_ state: String, _ value: String) throws -> [GraphValue] {
