@@ -83,16 +83,13 @@ extension Image {
   /// The image at its position in a larger black image.
   private func framed(_ placement: ImagePlacement, width: Int, height: Int) throws -> Image {
     if width == self.width, height == self.height { return self }
-    let buffer = try SampleBuffer(width: width, height: height, channelCount: channelCount)
-    let target = buffer.bytes
-    target.update(repeating: 0)
     let count = self.width * channelCount
-    samples.withUnsafeBytes { source in
+    return try mapped(width: width, height: height) { source, target in
+      target.update(repeating: 0)
       for y in 0..<self.height {
         let to = ((placement.top + y) * width + placement.left) * channelCount
         for x in 0..<count { target[to &+ x] = source[y &* count &+ x] }
       }
     }
-    return Image(width: width, height: height, channelCount: channelCount, samples: buffer.finished)
   }
 }

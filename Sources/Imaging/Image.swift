@@ -37,7 +37,7 @@ public struct Image: Sendable, Equatable {
   /// The image with three channels; gray is repeated.
   public func rgb() throws -> Image {
     if channelCount == 3 { return self }
-    return try mapped(channelCount: 3) { source, target in
+    return try mapped(width: width, height: height, channelCount: 3) { source, target in
       for pixel in 0..<source.count {
         for channel in 0..<3 { target[3 &* pixel &+ channel] = source[pixel] }
       }
@@ -48,7 +48,7 @@ public struct Image: Sendable, Equatable {
   /// which is Pillow's form of ITU-R 601-2 luma.
   public func grayscale() throws -> Image {
     if channelCount == 1 { return self }
-    return try mapped(channelCount: 1) { source, target in
+    return try mapped(width: width, height: height, channelCount: 1) { source, target in
       for pixel in 0..<target.count {
         let (red, green, blue) = (
           source[3 &* pixel], source[3 &* pixel &+ 1], source[3 &* pixel &+ 2]
@@ -60,10 +60,14 @@ public struct Image: Sendable, Equatable {
     }
   }
 
-  private func mapped(
-    channelCount: Int,
+  /// An image of samples that are computed from those of this one.
+  ///
+  /// - Parameter channelCount: nil for as many channels as this image has.
+  func mapped(
+    width: Int, height: Int, channelCount: Int? = nil,
     _ body: (UnsafeBufferPointer<UInt8>, UnsafeMutableBufferPointer<UInt8>) -> Void
   ) throws -> Image {
+    let channelCount = channelCount ?? self.channelCount
     let buffer = try SampleBuffer(width: width, height: height, channelCount: channelCount)
     samples.withUnsafeBytes { body($0.assumingMemoryBound(to: UInt8.self), buffer.bytes) }
     return Image(width: width, height: height, channelCount: channelCount, samples: buffer.finished)

@@ -159,9 +159,7 @@ extension Image {
     let swaps = orientation.rawValue >= 5
     let (width, height) = swaps ? (self.height, self.width) : (self.width, self.height)
     let (right, bottom) = (self.width - 1, self.height - 1)
-    let buffer = try SampleBuffer(width: width, height: height, channelCount: channelCount)
-    let target = buffer.bytes
-    samples.withUnsafeBytes { source in
+    return try mapped(width: width, height: height) { source, target in
       for y in 0..<height {
         for x in 0..<width {
           let (column, row) =
@@ -182,6 +180,5 @@ extension Image {
         }
       }
     }
-    return Image(width: width, height: height, channelCount: channelCount, samples: buffer.finished)
   }
 }

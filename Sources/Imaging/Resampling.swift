@@ -49,10 +49,8 @@ extension Image {
   private func resampled(along axis: Axis, _ resampled: ResampledAxis) throws -> Image {
     let (width, height) =
       axis == .columns ? (resampled.size, self.height) : (self.width, resampled.size)
-    let buffer = try SampleBuffer(width: width, height: height, channelCount: channelCount)
-    let target = buffer.bytes
     let count = width * channelCount
-    samples.withUnsafeBytes { source in
+    return try mapped(width: width, height: height) { source, target in
       for y in 0..<height {
         switch axis {
         case .columns:
@@ -100,7 +98,6 @@ extension Image {
         }
       }
     }
-    return Image(width: width, height: height, channelCount: channelCount, samples: buffer.finished)
   }
 
   /// Uses the sample at the center of each new one. The steps are summed as in Pillow.
@@ -113,11 +110,9 @@ extension Image {
         return min(max(Int(position), 0), limit - 1)
       }
     }
-    let buffer = try SampleBuffer(width: width, height: height, channelCount: channelCount)
-    let target = buffer.bytes
     let columns = positions(region.left, region.right, of: width, limit: self.width)
     let rows = positions(region.top, region.bottom, of: height, limit: self.height)
-    samples.withUnsafeBytes { source in
+    return try mapped(width: width, height: height) { source, target in
       var to = 0
       for row in rows {
         for column in columns {
@@ -127,7 +122,6 @@ extension Image {
         }
       }
     }
-    return Image(width: width, height: height, channelCount: channelCount, samples: buffer.finished)
   }
 }
 

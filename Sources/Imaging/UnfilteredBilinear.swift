@@ -39,16 +39,15 @@ extension Image {
 
   /// Like `resizeWithoutFilter`, but rounded to 8 bits.
   func resizedAsTensorFlow(width: Int, height: Int, of region: Box) throws -> Image {
-    let buffer = try SampleBuffer(width: width, height: height, channelCount: channelCount)
-    let target = buffer.bytes
-    var values = [Float](repeating: 0, count: target.count)
-    let placement = ImagePlacement(
-      source: region, left: 0, top: 0, width: width, height: height)
-    values.withUnsafeMutableBufferPointer {
-      resizeWithoutFilter(placement, width: width, into: $0)
+    try mapped(width: width, height: height) { _, target in
+      var values = [Float](repeating: 0, count: target.count)
+      let placement = ImagePlacement(
+        source: region, left: 0, top: 0, width: width, height: height)
+      values.withUnsafeMutableBufferPointer {
+        resizeWithoutFilter(placement, width: width, into: $0)
+      }
+      for index in target.indices { target[index] = UInt8(rounding: values[index]) }
     }
-    for index in target.indices { target[index] = UInt8(rounding: values[index]) }
-    return Image(width: width, height: height, channelCount: channelCount, samples: buffer.finished)
   }
 
   /// The two samples around a point, and the weight of the second one.
@@ -79,9 +78,7 @@ extension Image {
       region.left, region.right, to: width, of: self.width, clampsShares: true)
     let rows = Self.fixedNeighbors(
       region.top, region.bottom, to: height, of: self.height, clampsShares: false)
-    let buffer = try SampleBuffer(width: width, height: height, channelCount: channelCount)
-    let target = buffer.bytes
-    samples.withUnsafeBytes { source in
+    return try mapped(width: width, height: height) { source, target in
       var to = 0
       for row in rows {
         for column in columns {
@@ -101,7 +98,6 @@ extension Image {
         }
       }
     }
-    return Image(width: width, height: height, channelCount: channelCount, samples: buffer.finished)
   }
 
   private struct FixedNeighbors {
