@@ -28,6 +28,12 @@ struct BlobShape {
   /// The shape, after checking that it is valid for a result.
   var checked: [Int] { get throws { try checkedShape(array) } }
 
+  func resized(_ height: Int, _ width: Int) -> Self {
+    var result = self
+    (result.height, result.width) = (height, width)
+    return result
+  }
+
   /// Throws if the input's channels differ from the parameters.
   func requireChannels(_ expected: Int, _ field: String) throws {
     try require(

@@ -94,8 +94,7 @@ package struct Convolution: DynamicLayer {
   package func outputSize(_ size: [Int]) throws -> [Int] {
     let (kernel, strides, dilations) = try effectiveSizes()
     if isDeconvolution, !outputShape.isEmpty {
-      let result = try sizePair(outputShape, 1, "outputShape")
-      return result
+      return try sizePair(outputShape, 1, "outputShape")
     }
     let amounts = try validAmounts()
     return try (0..<2).map { axis in
@@ -160,9 +159,7 @@ package struct Convolution: DynamicLayer {
       field: "kernelChannels")
     let size = try outputSize([shape.height, shape.width])
     shape.channels = outputChannels
-    shape.height = size[0]
-    shape.width = size[1]
-    return [try shape.checked]
+    return [try shape.resized(size[0], size[1]).checked]
   }
 
   /// Each weight `[o, i, h, w]` is used once per element of output channel o; for a deconvolution,

@@ -16,7 +16,7 @@ package struct Crop: LayerParameters {
   ]
 
   package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
-    var shape = try input(inputs)
+    let shape = try input(inputs)
     if inputs.count == 2 {
       let target = try BlobShape(inputs[1])
       let start = offset.isEmpty ? [0, 0] : offset
@@ -27,9 +27,7 @@ package struct Crop: LayerParameters {
         start[0] + target.height <= shape.height && start[1] + target.width <= shape.width,
         "\(target.height) × \(target.width) at \(start) is outside "
           + "\(shape.height) × \(shape.width)", field: "offset")
-      shape.height = target.height
-      shape.width = target.width
-      return [try shape.checked]
+      return [try shape.resized(target.height, target.width).checked]
     }
     let amounts = try (cropAmounts ?? BorderAmounts()).resolved("cropAmounts")
     let height = shape.height - amounts.top - amounts.bottom
@@ -37,9 +35,7 @@ package struct Crop: LayerParameters {
     try require(
       height > 0 && width > 0, "cropping leaves nothing of \(shape.height) × \(shape.width)",
       field: "cropAmounts")
-    shape.height = height
-    shape.width = width
-    return [try shape.checked]
+    return [try shape.resized(height, width).checked]
   }
 
   package func check(_ faults: inout ValidationIssues) {

@@ -48,12 +48,6 @@ package struct GRU: GatedLayer {
 
   var hasBias: Bool { hasBiasVectors }
 
-  /// Shapes of the output and of the state.
-  package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
-    try recurrentShapes(
-      inputs, inputVectorSize, outputVectorSize, states: 1, sequenceOutput: sequenceOutput)
-  }
-
   package func multiplyAdds(_ inputs: [[Int]], _ outputs: [[Int]]) -> Int {
     MultiplyAdds.recurrent(inputs, gates: 3, inputVectorSize, outputVectorSize)
   }

@@ -34,9 +34,7 @@ package struct InnerProduct: LayerParameters {
       "the input has \(count) values per item (\(shape.channels) × \(shape.height) × "
         + "\(shape.width)), not \(inputChannels)", field: "inputChannels")
     shape.channels = outputChannels
-    shape.height = 1
-    shape.width = 1
-    return [try shape.checked]
+    return [try shape.resized(1, 1).checked]
   }
 
   package func multiplyAdds(_ inputs: [[Int]], _ outputs: [[Int]]) -> Int {

@@ -74,12 +74,8 @@ package struct Pooling: LayerParameters {
   }
 
   package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
-    var shape = try input(inputs)
-    if globalPooling {
-      shape.height = 1
-      shape.width = 1
-      return [try shape.checked]
-    }
+    let shape = try input(inputs)
+    if globalPooling { return [try shape.resized(1, 1).checked] }
     let (kernel, strides) = try effectiveSizes()
     let size = [shape.height, shape.width]
     let border = try explicitPadding(size)
@@ -98,9 +94,7 @@ package struct Pooling: LayerParameters {
       let begin = try checkedProduct([count - 1, strides[axis]])
       return starts != [0, 0] && begin >= size[axis] + starts[axis] ? count - 1 : count
     }
-    shape.height = result[0]
-    shape.width = result[1]
-    return [try shape.checked]
+    return [try shape.resized(result[0], result[1]).checked]
   }
 
   package func check(_ faults: inout ValidationIssues) {

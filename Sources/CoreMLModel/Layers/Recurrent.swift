@@ -11,7 +11,16 @@ func recurrentWeightShape(_ name: String, _ inputs: Int, _ outputs: Int) -> [Int
 protocol GatedLayer: LayerParameters {
   var inputVectorSize: Int { get }
   var outputVectorSize: Int { get }
+  var sequenceOutput: Bool { get }
   var hasBias: Bool { get }
+}
+
+extension GatedLayer {
+  /// Shapes of the output and of the state.
+  package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
+    try recurrentShapes(
+      inputs, inputVectorSize, outputVectorSize, states: 1, sequenceOutput: sequenceOutput)
+  }
 }
 
 extension LayerParameters {

@@ -45,7 +45,7 @@ package struct Upsample: LayerParameters {
   }
 
   package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
-    var shape = try input(inputs)
+    let shape = try input(inputs)
     let factors = try effectiveFactors()
     func scaled(_ size: Int, _ factor: Float) throws -> Int {
       let result = (Double(size) * Double(factor)).rounded(.down)
@@ -53,9 +53,8 @@ package struct Upsample: LayerParameters {
         result <= Double(Limits.dimension), .limitExceeded, "\(size) × \(factor) is too large")
       return Int(result)
     }
-    shape.height = try scaled(shape.height, factors[0])
-    shape.width = try scaled(shape.width, factors[1])
-    return [try shape.checked]
+    let height = try scaled(shape.height, factors[0])
+    return [try shape.resized(height, scaled(shape.width, factors[1])).checked]
   }
 
   package func check(_ faults: inout ValidationIssues) {
@@ -98,11 +97,9 @@ package struct ResizeBilinear: LayerParameters {
   package var effectiveMode: SamplingMethod { mode ?? .strictAlignEndpoints }
 
   package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
-    var shape = try input(inputs)
+    let shape = try input(inputs)
     let size = try sizePair(targetSize, 1, "targetSize")
-    shape.height = size[0]
-    shape.width = size[1]
-    return [try shape.checked]
+    return [try shape.resized(size[0], size[1]).checked]
   }
 
   package func check(_ faults: inout ValidationIssues) {
@@ -153,9 +150,7 @@ package struct CropResize: LayerParameters {
     let size = try sizePair(targetSize, 1, "targetSize")
     shape.sequence = boxes.sequence
     if try boxes.itemCount == 5 { shape.batch = 1 }
-    shape.height = size[0]
-    shape.width = size[1]
-    return [try shape.checked]
+    return [try shape.resized(size[0], size[1]).checked]
   }
 
   package func check(_ faults: inout ValidationIssues) {

@@ -30,12 +30,6 @@ package struct SimpleRecurrent: GatedLayer {
 
   var hasBias: Bool { hasBiasVector }
 
-  /// Shapes of the output and of the state.
-  package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
-    try recurrentShapes(
-      inputs, inputVectorSize, outputVectorSize, states: 1, sequenceOutput: sequenceOutput)
-  }
-
   package func multiplyAdds(_ inputs: [[Int]], _ outputs: [[Int]]) -> Int {
     MultiplyAdds.recurrent(inputs, gates: 1, inputVectorSize, outputVectorSize)
   }
