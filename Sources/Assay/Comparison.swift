@@ -81,7 +81,7 @@ public struct Comparison: Sendable {
     if options.layers != nil { predictorOptions.keep = .all }
     let predictor = try Predictor(model: model, options: predictorOptions)
     let prediction = try source.blamed { try predictor.predict(values) }
-    let outputs = prediction.outputs.filter { if case .blob = $0.kind { false } else { true } }
+    let outputs = prediction.features
     let imageOutputs = outputs.filter { if case .image = $0.kind { true } else { false } }
     if isImage {
       let shape = expected.arrays[0].tensor.shape.drop { $0 == 1 }
@@ -117,14 +117,11 @@ public struct Comparison: Sendable {
       images: pairs.filter { pair in isImage || imageOutputs.contains { $0.name == pair.name } }
         .compactMap(\.images), differences: options.differences(of: pairs))
     if options.runsLayersAlone, let known {
-      let names = Dictionary(
-        result.blobs?.similar.map { ($0.expected, $0.blob) } ?? [],
-        uniquingKeysWith: { first, _ in first })
+      let names = Dictionary(first: result.blobs?.similar.map { ($0.expected, $0.blob) } ?? [])
       result.layerErrors = LayerErrors(
         model,
-        known: Dictionary(
-          known.blobs.map { (names[$0.name] ?? $0.name, $0.value) },
-          uniquingKeysWith: { first, _ in first }), inputs: values, options: options.predictor)
+        known: Dictionary(first: known.blobs.map { (names[$0.name] ?? $0.name, $0.value) }),
+        inputs: values, options: options.predictor)
     }
     return result
   }
@@ -181,7 +178,7 @@ public struct Comparison: Sendable {
     _ prediction: Prediction, expected: ArraySet, file: String, options: Options,
     states: Set<String>
   ) throws -> [OutputComparison] {
-    let outputs = prediction.outputs.filter { if case .blob = $0.kind { false } else { true } }
+    let outputs = prediction.features
     let scores = Set(outputs.filter(\.isScores).map(\.name))
     let pairs = try pair(
       outputs.map { ($0.name, $0.value) }, with: expected, file: file, options.engine.hooks,

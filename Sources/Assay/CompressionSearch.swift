@@ -328,7 +328,7 @@ extension CompressionSearch {
     var squares = (error: 0.0, values: 0.0)
     var agreements: [Double] = []
     for (found, expected) in zip(try Self.predict(model, values, options), expected) {
-      for (actual, wanted) in zip(found.outputs, expected.outputs) where actual.kind.isOutput {
+      for (actual, wanted) in zip(found.features, expected.features) {
         let metrics = ErrorMetrics(
           actual.value, wanted.value, Tolerance(relative: 0, absolute: 0))
         point.largestError = max(point.largestError, metrics.largestAbsoluteError)
@@ -351,8 +351,4 @@ extension CompressionSearch {
     if !agreements.isEmpty { point.agreement = agreements.reduce(0, +) / Double(agreements.count) }
     return point
   }
-}
-
-extension PredictedOutput.Kind {
-  fileprivate var isOutput: Bool { if case .blob = self { false } else { true } }
 }

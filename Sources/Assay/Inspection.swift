@@ -190,9 +190,9 @@ extension Model {
 
   fileprivate func inferredShapes(_ customLayers: CustomLayerRegistry) -> InferredShapes {
     let inputs = Dictionary(
-      (description?.input ?? []).compactMap { input in
+      first: (description?.input ?? []).compactMap { input in
         typicalShape(of: input).map { (input.name, $0) }
-      }, uniquingKeysWith: { first, _ in first })
+      })
     let inferred = neuralNetwork?.inferredShapes(
       inputs: inputs, custom: customLayers.outputShapes(of:_:))
     return inferred ?? InferredShapes(shapes: inputs)

@@ -22,8 +22,7 @@ package struct LayerErrors: Sendable {
   ) {
     guard let network = model.neuralNetwork else { return }
     let writers = Dictionary(
-      network.layers.flatMap { layer in layer.output.map { ($0, layer) } },
-      uniquingKeysWith: { first, _ in first })
+      first: network.layers.flatMap { layer in layer.output.map { ($0, layer) } })
     let shapes = model.inferredBlobShapes(options.engine.customLayers)
     for (blob, expected) in known where writers[blob] != nil {
       let begin = Self.beginning(of: blob, writers, known)
@@ -33,8 +32,7 @@ package struct LayerErrors: Sendable {
       guard values.count == begin.count,
         let part = try? model.part(from: begin.sorted(), to: blob, shapes: shapes),
         let predictor = try? Predictor(model: part, options: options),
-        let prediction = try? predictor.predict(
-          Dictionary(values, uniquingKeysWith: { first, _ in first })),
+        let prediction = try? predictor.predict(Dictionary(first: values)),
         let actual = prediction.outputs.first(where: { $0.name == blob })?.value
       else { continue }
       let comparison = OutputComparison(

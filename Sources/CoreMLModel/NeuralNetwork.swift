@@ -124,3 +124,10 @@ extension Sequence {
     return nil
   }
 }
+
+extension Dictionary {
+  /// The first value for each key.
+  package init(first pairs: some Sequence<(Key, Value)>) {
+    self.init(pairs, uniquingKeysWith: { first, _ in first })
+  }
+}

@@ -59,8 +59,7 @@ extension NeuralNetwork {
     for index in layers.indices where !(layers[index].parameters is Custom) {
       layers[index].addEmptyWeights()
       let wanted = Dictionary(
-        (layers[index].parameters?.weights ?? []).map { ($0.name, $0) },
-        uniquingKeysWith: { first, _ in first })
+        first: (layers[index].parameters?.weights ?? []).map { ($0.name, $0) })
       guard wanted.values.contains(where: { $0.values.storedCount == 0 }) else { continue }
       let layer = layers[index].name
       try layers[index].editWeights { field, weights in

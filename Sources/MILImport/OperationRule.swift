@@ -38,8 +38,7 @@ package let operationRules: [OperationRule] = [
   compressionRules,
 ].flatMap { $0 }
 
-let operationRulesByName = Dictionary(
-  operationRules.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+let operationRulesByName = Dictionary(first: operationRules.map { ($0.name, $0) })
 
 /// Whether operations with this name are supported.
 package func runs(_ operation: String) -> Bool { operationRulesByName[operation] != nil }

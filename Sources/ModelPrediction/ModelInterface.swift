@@ -32,16 +32,15 @@ package struct ModelInterface: Sendable {
     isExact = model.neuralNetwork?.arrayInputShapeMapping == .exact
     probabilitiesBlob = model.probabilitiesBlob
     defaults = Dictionary(
-      description.input.compactMap { input in
+      first: description.input.compactMap { input in
         model.neuralNetwork.flatMap(input.defaultBlob).map { (input.name, $0) }
-      }, uniquingKeysWith: { first, _ in first })
+      })
     labelOutput = model.classLabels == nil ? nil : description.predictedFeatureName
     features = Dictionary(
-      inputs.map { input in
+      first: inputs.map { input in
         let own = Feature(input, in: model, layout: layout, images: images)
         return (input.name, members.firstValue { $0.features[input.name] } ?? own)
-      },
-      uniquingKeysWith: { first, _ in first })
+      })
     outputs = description.output.map { output in
       members.reversed().firstValue { $0.output(output.name) }
         ?? Feature(output, in: model, layout: layout)

@@ -125,8 +125,8 @@ extension Prediction {
   /// Values for the states of recurrent layers in the next prediction.
   fileprivate func states(of model: Model) -> [String: FeatureValue] {
     Dictionary(
-      model.recurrentStates.compactMap { state in
+      first: model.recurrentStates.compactMap { state in
         outputs.first { $0.name == state.output }.map { (state.input, .array($0.value)) }
-      }, uniquingKeysWith: { first, _ in first })
+      })
   }
 }

@@ -12,7 +12,7 @@ public struct NetworkPrediction: Sendable {
   init(_ prediction: Prediction, outputCount: Int, names: [Int: String]) {
     let values = prediction.outputs.map { NetworkValue(name: $0.name, value: $0.value) }
     outputs = Array(values.prefix(outputCount))
-    self.values = Dictionary(values.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+    self.values = Dictionary(first: values.map { ($0.name, $0) })
     self.names = names
   }
 

@@ -34,8 +34,7 @@ struct DiagnosisSubject {
     interface = predictor.interface
     let blobs = try interface.blobs(values)
     prediction = try predictor.prediction(of: blobs)
-    let names = prediction.outputs.filter { if case .blob = $0.kind { false } else { true } }
-      .map(\.name)
+    let names = prediction.features.map(\.name)
     let pairing = ArrayPairing(
       actual: names,
       expected: FeatureNames.output.meant(by: expected.arrays.map(\.name), among: names))
@@ -45,8 +44,7 @@ struct DiagnosisSubject {
     trial = Trial(
       model: model, blobs: blobs,
       expected: Dictionary(
-        pairing.pairs.map { (names[$0.actual], expected.arrays[$0.expected].tensor) },
-        uniquingKeysWith: { first, _ in first }))
+        first: pairing.pairs.map { (names[$0.actual], expected.arrays[$0.expected].tensor) }))
     let expected = trial.expected
     differing = Set(
       prediction.outputs.compactMap { output in

@@ -129,8 +129,7 @@ extension DiagnosisSubject {
     return (0..<count).map { choice in
       let chosen = others.map { $0[min(choice, $0.count - 1)] }
       let isBlob = chosen.contains { if case .blob = $0.kind { true } else { false } }
-      let values = Dictionary(
-        zip(names, chosen.map(\.value)), uniquingKeysWith: { first, _ in first })
+      let values = Dictionary(first: zip(names, chosen.map(\.value)))
       return Cause(
         .outputs,
         zip(names, chosen).map { name, other in

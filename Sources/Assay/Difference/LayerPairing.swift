@@ -15,8 +15,7 @@ package struct LayerPairing: Sendable {
   package init(_ a: [NeuralNetworkLayer], _ b: [NeuralNetworkLayer]) throws {
     var partners = [Int?](repeating: nil, count: a.count)
     var taken = [Bool](repeating: false, count: b.count)
-    let positions = Dictionary(
-      b.indices.map { (b[$0].name, $0) }, uniquingKeysWith: { first, _ in first })
+    let positions = Dictionary(first: b.indices.map { (b[$0].name, $0) })
     for index in a.indices {
       guard let position = positions[a[index].name], !taken[position] else { continue }
       partners[index] = position

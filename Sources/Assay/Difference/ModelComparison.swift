@@ -148,8 +148,7 @@ package struct ModelPair {
   package func compare(_ values: [String: FeatureValue]) throws -> Comparison {
     let expected = try Self.named("the first model") { try a.predict(values) }
     let names = inputNames
-    let renamed = Dictionary(
-      values.map { (names[$0.key] ?? $0.key, $0.value) }, uniquingKeysWith: { first, _ in first })
+    let renamed = Dictionary(first: values.map { (names[$0.key] ?? $0.key, $0.value) })
     let actual = try Self.named("the second model") { try b.predict(renamed) }
     let (x, y) = (expected.features, actual.features)
     let pairing = ArrayPairing(
@@ -181,19 +180,16 @@ package struct ModelPair {
     let pairing = ArrayPairing(
       actual: b.inputs.map { Optional($0.name) }, expected: a.inputs.map { Optional($0.name) })
     return Dictionary(
-      pairing.pairs.map { (a.inputs[$0.expected].name, b.inputs[$0.actual].name) },
-      uniquingKeysWith: { first, _ in first })
+      first: pairing.pairs.map { (a.inputs[$0.expected].name, b.inputs[$0.actual].name) })
   }
 
   private func blobName(ofSecond name: String) -> String? { blobs.first { $0.value == name }?.key }
 
   private func compareBlobs(_ actual: Prediction, _ expected: Prediction) -> BlobComparison {
-    let found = Dictionary(
-      actual.outputs.map { ($0.name, $0.value) }, uniquingKeysWith: { first, _ in first })
+    let found = Dictionary(first: actual.outputs.map { ($0.name, $0.value) })
     var paired: [String: Tensor] = [:]
     for (name, other) in blobs { paired[name] = found[other] }
-    let references = Dictionary(
-      expected.outputs.map { ($0.name, $0.value) }, uniquingKeysWith: { first, _ in first })
+    let references = Dictionary(first: expected.outputs.map { ($0.name, $0.value) })
     return BlobComparison(
       order: model.neuralNetwork?.layers.flatMap(\.output) ?? [], actual: paired,
       expected: references.filter { paired[$0.key] != nil }, tolerances: options.tolerances)

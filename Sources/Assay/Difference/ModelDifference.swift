@@ -101,7 +101,7 @@ package struct ModelDifference: Sendable {
   }
 
   private mutating func compare(fields a: [FlatField], _ b: [FlatField], _ part: String) {
-    let others = Dictionary(b.map { ($0.path, $0.values) }, uniquingKeysWith: { x, _ in x })
+    let others = Dictionary(first: b.map { ($0.path, $0.values) })
     let paths = Set(a.map(\.path))
     var before: Set<String> = []
     for field in a {
@@ -217,8 +217,7 @@ package struct ModelDifference: Sendable {
   private mutating func compare(
     weights x: NeuralNetworkLayer, _ y: NeuralNetworkLayer, _ part: String, _ prefix: String
   ) throws {
-    let others = Dictionary(
-      (y.parameters?.weights ?? []).map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+    let others = Dictionary(first: (y.parameters?.weights ?? []).map { ($0.name, $0) })
     let own = x.parameters?.weights ?? []
     for weight in own {
       guard let other = others[weight.name] else {

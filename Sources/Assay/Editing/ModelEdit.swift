@@ -118,7 +118,7 @@ package struct ModelEdit: Sendable {
   /// The model before the edit, with an output for every blob that the edit makes a feature, and
   /// with values for every input that it makes required, so that both can be compared.
   func observing(_ original: Model) -> Model {
-    let oldNames = Dictionary(renames.map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
+    let oldNames = Dictionary(first: renames.map { ($1, $0) })
     var model = original
     for name in cutInputs + cutOutputs + addedOutputs {
       let name = oldNames[name] ?? name

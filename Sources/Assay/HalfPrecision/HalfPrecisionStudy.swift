@@ -126,8 +126,7 @@ struct HalfPrecisionNetwork {
     var found: [String: HalfPrecisionStudy.Layer] = [:]
     let layers = network.neuralNetwork?.layers ?? []
     for (values, prediction) in zip(inputs, expected) {
-      let known = Dictionary(
-        prediction.outputs.map { ($0.name, $0.value) }, uniquingKeysWith: { first, _ in first })
+      let known = Dictionary(first: prediction.outputs.map { ($0.name, $0.value) })
       let metrics = LayerErrors(network, known: known, inputs: values, options: options.predictor)
         .metrics
       for layer in layers {

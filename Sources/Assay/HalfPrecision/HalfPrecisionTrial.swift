@@ -20,8 +20,7 @@ struct HalfPrecisionTrial {
     let options = network.options
     let predictor = try network.predictor(options.precision, keptInFloat32: kept)
     return try zip(inputs, expected).map { values, expected in
-      let features = Dictionary(
-        expected.features.map { ($0.name, $0.value) }, uniquingKeysWith: { first, _ in first })
+      let features = Dictionary(first: expected.features.map { ($0.name, $0.value) })
       return try predictor.predict(values).features.compactMap { output in
         features[output.name].map {
           OutputComparison(

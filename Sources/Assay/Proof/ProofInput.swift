@@ -13,9 +13,7 @@ struct ProofInput {
   init(_ name: String, _ prediction: @escaping (Predictor) throws -> Prediction) {
     self.name = name
     predict = { predictor in
-      Dictionary(
-        try prediction(predictor).outputs.map { ($0.name, $0.value) },
-        uniquingKeysWith: { first, _ in first })
+      Dictionary(first: try prediction(predictor).outputs.map { ($0.name, $0.value) })
     }
   }
 

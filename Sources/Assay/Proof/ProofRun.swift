@@ -61,8 +61,7 @@ struct ProofRun {
       actual: required.map { Optional($0.name) },
       expected: interpreter.inputs.map { Optional($0.name) })
     let names = Dictionary(
-      pairing.pairs.map { (interpreter.inputs[$0.expected].name, required[$0.actual].name) },
-      uniquingKeysWith: { first, _ in first })
+      first: pairing.pairs.map { (interpreter.inputs[$0.expected].name, required[$0.actual].name) })
     let counterparts = Set(self.blobs.values)
     if let open = interpreter.inputs.first(where: { names[$0.name] == nil }) {
       throw ModelError(
@@ -210,8 +209,7 @@ struct ProofRun {
   private func changes(
     of suspects: [Result.Suspect], _ values: [String: Tensor], _ sources: [String: DoubleArray]
   ) throws -> [String: [Double]] {
-    let expected = Dictionary(
-      suspects.map { ($0.layer, $0.value.values) }, uniquingKeysWith: { first, _ in first })
+    let expected = Dictionary(first: suspects.map { ($0.layer, $0.value.values) })
     var changes: [String: [Double]] = [:]
     for sign in [1.0, -1] {
       var generator = SplitMix64(seed: seed)

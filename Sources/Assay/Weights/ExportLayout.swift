@@ -61,9 +61,8 @@ struct WeightOrders {
     let name = source?.lowercased() ?? ""
     isKeras = name.hasPrefix("keras") || name.hasPrefix("tensorflow") || name.hasPrefix("tf")
     shapes = layout == .mps ? model.inferredBlobShapes() : [:]
-    producers = Dictionary(
-      (model.neuralNetwork?.layers ?? []).flatMap { layer in layer.output.map { ($0, layer) } },
-      uniquingKeysWith: { first, _ in first })
+    let layers = model.neuralNetwork?.layers ?? []
+    producers = Dictionary(first: layers.flatMap { layer in layer.output.map { ($0, layer) } })
   }
 
   func order(of weight: NamedWeights, in layer: NeuralNetworkLayer) -> WeightOrder {

@@ -113,8 +113,7 @@ extension Model {
     // Problems with parameters have already been reported.
     let named = Set(faults.errors.compactMap(\.layer))
     let alsoLong = Set(long.errors.compactMap(\.layer))
-    let layers = Dictionary(
-      network.layers.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+    let layers = Dictionary(first: network.layers.map { ($0.name, $0) })
     var own = ValidationIssues()
     own.append(
       short.errors.filter { error in
@@ -185,8 +184,7 @@ extension NeuralNetworkClassifier {
     case .int64(let labels): (count, isString) = (labels.count, false)
     }
     faults.require(count > 0, "classLabels", "a classifier needs labels")
-    let outputs = Dictionary(
-      description.output.map { ($0.name, $0.type?.kind) }, uniquingKeysWith: { first, _ in first })
+    let outputs = Dictionary(first: description.output.map { ($0.name, $0.type?.kind) })
     let label = description.predictedFeatureName
     faults.require(
       outputs[label] == (isString ? .string : .int64), "description.predictedFeatureName",
