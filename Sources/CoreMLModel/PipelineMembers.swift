@@ -21,8 +21,11 @@ extension ModelType {
 }
 
 extension Model {
-  /// The models of a pipeline, in order; empty for other models.
-  package var pipelineModels: [Model] { type?.pipeline?.models ?? [] }
+  /// The models of a pipeline, in order; empty for other models, which cannot get any.
+  package var pipelineModels: [Model] {
+    get { type?.pipeline?.models ?? [] }
+    set { type?.pipeline?.models = newValue }
+  }
 
   /// Every neural network in the model, with the prefix for the names in a pipeline: empty,
   /// `MODEL/`, or `MODEL/MODEL/`.

@@ -101,7 +101,7 @@ extension Model {
       entries = results.compactMap(\.entry)
       model.neuralNetwork = network
     }
-    model.type = try model.type?.mapPipeline {
+    model.pipelineModels = try pipelineModels.map {
       let (compressed, more) = try $0.compressed(rules)
       entries += more
       return compressed
@@ -117,13 +117,9 @@ extension Model {
     var count = (neuralNetwork?.layers ?? []).reduce(0) { sum, layer in
       (layer.parameters?.weights ?? []).reduce(sum) { $0 + $1.values.byteCount }
     }
-    switch type {
-    case .pipeline(let pipeline), .pipelineClassifier(let pipeline),
-      .pipelineRegressor(let pipeline):
-      for model in pipeline.models { count += model.weightByteCount }
-    case .mlProgram(let program):
+    for model in pipelineModels { count += model.weightByteCount }
+    if case .mlProgram(let program)? = type {
       for file in program.weightFiles.values { count += file.bytes.count }
-    default: break
     }
     return count
   }
@@ -201,8 +197,7 @@ extension [NamedWeights] {
     func chosen(_ wanted: [NamedWeights], _ precision: WeightPrecision)
       -> [String: (weights: NamedWeights, precision: WeightPrecision)]
     {
-      Dictionary(
-        wanted.map { ($0.name, ($0, precision)) }, uniquingKeysWith: { first, _ in first })
+      Dictionary(first: wanted.map { ($0.name, ($0, precision)) })
     }
     switch precision {
     case .float32: return chosen(stored.filter { $0.values.floatValue.count == 0 }, .float32)

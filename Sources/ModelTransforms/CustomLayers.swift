@@ -62,10 +62,8 @@ extension Model {
       }
       neuralNetwork = network
     }
-    guard var pipeline = type?.pipeline else { return }
-    for index in pipeline.models.indices {
-      try pipeline.models[index].editCustomLayer(&position, body)
-    }
-    type?.pipeline = pipeline
+    var models = pipelineModels
+    for index in models.indices { try models[index].editCustomLayer(&position, body) }
+    pipelineModels = models
   }
 }

@@ -45,7 +45,7 @@ extension Model {
       }
       model.description = description
     }
-    model.type = try model.type?.mapPipeline { try $0.visiting(name, body) }
+    model.pipelineModels = try pipelineModels.map { try $0.visiting(name, body) }
     return model
   }
 }

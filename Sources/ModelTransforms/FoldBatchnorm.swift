@@ -42,7 +42,7 @@ extension Model {
       }
       model.neuralNetwork = network
     }
-    model.type = try model.type?.mapPipeline {
+    model.pipelineModels = try pipelineModels.map {
       let (folded, more) = try $0.withFoldedBatchnorm(
         keepsScales: keepsScales, keeping: kept, widensHalf: widensHalf)
       folds += more

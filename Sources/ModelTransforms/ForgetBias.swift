@@ -65,7 +65,7 @@ extension Model {
       }
       model.neuralNetwork = network
     }
-    model.type = try model.type?.mapPipeline { try $0.editingForgetBias(body) }
+    model.pipelineModels = try pipelineModels.map { try $0.editingForgetBias(body) }
     return model
   }
 

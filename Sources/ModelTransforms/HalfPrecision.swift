@@ -46,20 +46,3 @@ extension Weights {
     float16Value = Bytes(base: UnsafeRawPointer(result.pointer), count: count * 2, owner: result)
   }
 }
-
-extension ModelType {
-  /// The same type with every model of a pipeline transformed.
-  func mapPipeline(_ transform: (Model) throws -> Model) rethrows -> ModelType {
-    func mapped(_ pipeline: Pipeline) throws -> Pipeline {
-      var pipeline = pipeline
-      pipeline.models = try pipeline.models.map(transform)
-      return pipeline
-    }
-    return switch self {
-    case .pipeline(let pipeline): .pipeline(try mapped(pipeline))
-    case .pipelineClassifier(let pipeline): .pipelineClassifier(try mapped(pipeline))
-    case .pipelineRegressor(let pipeline): .pipelineRegressor(try mapped(pipeline))
-    default: self
-    }
-  }
-}

@@ -88,7 +88,7 @@ extension Model {
   /// - Throws: `.unsupported` for types that programs lack.
   func convertingProgramFeatures() throws -> Model {
     var model = self
-    model.type = try type?.mapPipeline { try $0.convertingProgramFeatures() }
+    model.pipelineModels = try pipelineModels.map { try $0.convertingProgramFeatures() }
     guard case .mlProgram? = type, let description else { return model }
     return try model.editingFunction { function in
       var pool = NamePool(function.valueNames)

@@ -92,7 +92,7 @@ extension Model {
       }
     default: break
     }
-    model.type = try model.type?.mapPipeline { try $0.applying(features) }
+    model.pipelineModels = try pipelineModels.map { try $0.applying(features) }
     return model
   }
 }

@@ -15,7 +15,7 @@ extension Model {
       }
       model.neuralNetwork = network
     }
-    model.type = try model.type?.mapPipeline { try $0.withoutTraining() }
+    model.pipelineModels = try pipelineModels.map { try $0.withoutTraining() }
     return model
   }
 }

@@ -10,7 +10,7 @@ extension Model {
     try requireVersion(atMost: version)
     var model = self
     model.specificationVersion = version
-    model.type = model.type?.mapPipeline { member in
+    model.pipelineModels = pipelineModels.map { member in
       var member = member
       member.specificationVersion = min(member.specificationVersion, version)
       return member
@@ -22,13 +22,10 @@ extension Model {
   /// use and that need one.
   package func withSufficientVersion(since before: Model) -> Model {
     var model = self
-    if var pipeline = model.type?.pipeline,
-      pipeline.models.count == before.pipelineModels.count
-    {
-      for (index, member) in before.pipelineModels.enumerated() {
-        pipeline.models[index] = pipeline.models[index].withSufficientVersion(since: member)
+    if pipelineModels.count == before.pipelineModels.count {
+      model.pipelineModels = zip(pipelineModels, before.pipelineModels).map {
+        $0.withSufficientVersion(since: $1)
       }
-      model.type?.pipeline = pipeline
     }
     let needed = model.minimumSpecificationVersion
     if needed > before.minimumSpecificationVersion {

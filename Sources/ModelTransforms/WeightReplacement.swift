@@ -39,15 +39,10 @@ extension Model {
     _ prefix: String, _ rest: inout [WeightPath: FloatValues]
   ) throws -> Model {
     var model = self
-    if var pipeline = type?.pipeline {
-      for index in pipeline.models.indices {
-        pipeline.models[index] = try pipeline.models[index]
-          .replacingWeights(prefix + pipelineName(index) + "/", &rest)
-      }
-      model.type?.pipeline = pipeline
-      return model
+    model.pipelineModels = try pipelineModels.enumerated().map { index, member in
+      try member.replacingWeights(prefix + pipelineName(index) + "/", &rest)
     }
-    guard var network = neuralNetwork else { return self }
+    guard var network = neuralNetwork else { return model }
     for index in network.layers.indices {
       let layer = prefix + network.layers[index].name
       for weight in network.layers[index].parameters?.weights ?? [] {

@@ -77,12 +77,7 @@ struct PreprocessingEdit {
       }
       model.neuralNetwork = network
     }
-    if var pipeline = model.type?.pipeline {
-      for index in pipeline.models.indices {
-        pipeline.models[index] = try prepare(pipeline.models[index], &notes)
-      }
-      model.type?.pipeline = pipeline
-    }
+    model.pipelineModels = try model.pipelineModels.map { try prepare($0, &notes) }
     return model
   }
 
