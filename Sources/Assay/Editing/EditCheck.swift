@@ -57,7 +57,7 @@ package struct EditCheck {
       notes.append("not run after the edit: \(error.description)")
       return
     }
-    try compare(reference.given, isSame: !edit.changesNumbers(of: before))
+    try compare(after, reference.given, isSame: !edit.changesNumbers(of: before))
     try checkBounds(after)
   }
 
@@ -82,16 +82,9 @@ package struct EditCheck {
     let observed = edit.observing(before)
     let predictor = try Predictor(model: observed, options: options)
     let inputs = try predictor.randomBlobs(seed: 0)
-    var blobs = try predictor.outputBlobs(inputs)
-    if let name = before.probabilitiesBlob, let value = blobs[name],
-      let feature = before.description?.predictedProbabilitiesName, !feature.isEmpty
-    {
-      blobs[feature] = value
-    }
+    var blobs = before.namingProbabilities(in: try predictor.outputBlobs(inputs))
     func renamed(_ blobs: [String: Tensor]) -> [String: Tensor] {
-      Dictionary(
-        blobs.map { (edit.renames[$0.key] ?? $0.key, $0.value) },
-        uniquingKeysWith: { first, _ in first })
+      Dictionary(first: blobs.map { (edit.renames[$0.key] ?? $0.key, $0.value) })
     }
     blobs.merge(inputs) { first, _ in first }
     var taken = blobs
@@ -115,20 +108,14 @@ package struct EditCheck {
       // Inputs that became optional keep their values.
       if inputs[input.name].map({ $0.shape == value.shape }) ?? true { inputs[input.name] = value }
     }
-    var results = try predictor.outputBlobs(inputs)
-    if let name = model.probabilitiesBlob, let value = results[name],
-      let feature = model.description?.predictedProbabilitiesName, !feature.isEmpty
-    {
-      results[feature] = value
-    }
     outputs = try predictor.outputBlobs(inputs)
-    compared = results
   }
 
-  private var compared: [String: Tensor] = [:]
-
-  private mutating func compare(_ reference: [String: Tensor], isSame: Bool) throws {
+  private mutating func compare(
+    _ model: Model, _ reference: [String: Tensor], isSame: Bool
+  ) throws {
     let inputs = Set(self.inputs.keys)
+    let compared = model.namingProbabilities(in: outputs ?? [:])
     let shared = compared.filter { reference[$0.key] != nil && !inputs.contains($0.key) }
     guard isSame else {
       notes.append("the model runs before and after the edit")
@@ -166,9 +153,9 @@ extension EditCheck {
     let predictor = try Predictor(model: model, options: options)
     for index in 0..<(choices.map { $0.1.count }.max() ?? 0) {
       let shapes = Dictionary(
-        choices.compactMap { name, list in
+        first: choices.compactMap { name, list in
           list.isEmpty ? nil : (name, list[min(index, list.count - 1)])
-        }, uniquingKeysWith: { first, _ in first })
+        })
       let text = shapes.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
         .joined(separator: ", ")
       guard
@@ -197,6 +184,17 @@ extension EditCheck {
 }
 
 extension Model {
+  /// The blobs, with a classifier's probabilities also under the name of that feature.
+  fileprivate func namingProbabilities(in blobs: [String: Tensor]) -> [String: Tensor] {
+    var blobs = blobs
+    if let name = probabilitiesBlob, let value = blobs[name],
+      let feature = description?.predictedProbabilitiesName, !feature.isEmpty
+    {
+      blobs[feature] = value
+    }
+    return blobs
+  }
+
   /// Whether the shape differs from the input's usual one at most in its sequence and batch axes.
   fileprivate func typicalShapeFits(_ name: String, _ shape: [Int]) -> Bool {
     guard let feature = description?.input.first(where: { $0.name == name }),
