@@ -25,12 +25,12 @@ package struct ModelComparison: Sendable {
   }
 
   package let difference: ModelDifference
-  package let runs: [Run]
+  package private(set) var runs: [Run] = []
   /// Why the models were not run, if they were not.
-  package let notRun: ModelError?
+  package private(set) var notRun: ModelError?
 
   /// The results for many inputs, instead of `runs`.
-  package let summary: ComparisonSummary?
+  package private(set) var summary: ComparisonSummary?
 
   /// Whether only the structure was compared.
   private let isOfStructure: Bool
@@ -50,8 +50,6 @@ package struct ModelComparison: Sendable {
     self.difference = difference
     self.summary = summary
     isOfStructure = false
-    runs = []
-    notRun = nil
   }
 
   /// - Parameter words: inputs as on a command line; none for random ones.
@@ -59,13 +57,8 @@ package struct ModelComparison: Sendable {
   package init(_ a: Model, _ b: Model, inputs words: [String], options: Options) throws {
     let difference = try ModelDifference(a, b)
     self.difference = difference
-    summary = nil
     isOfStructure = options.structureOnly
-    guard !options.structureOnly else {
-      runs = []
-      notRun = nil
-      return
-    }
+    if isOfStructure { return }
     guard words.isEmpty else {
       let pair = try ModelPair(a, b, blobs: difference.blobs, options.comparison, keepsBlobs: true)
       runs = try InputList(words, for: a).map { source in
@@ -73,25 +66,14 @@ package struct ModelComparison: Sendable {
           for: a, images: options.comparison.images, hooks: options.comparison.engine.hooks)
         return Run(input: source.name, comparison: try source.blamed { try pair.compare(values) })
       }
-      notRun = nil
       return
     }
-    let result = Result { () throws -> Run in
+    do {
       let pair = try ModelPair(
         a, b, blobs: difference.blobs, options.comparison, isRandom: true, keepsBlobs: true)
-      return Run(
-        input: "random inputs",
-        comparison: try pair.compare(try pair.randomValues(seed: options.seed)))
-    }
-    switch result {
-    case .success(let run):
-      runs = [run]
-      notRun = nil
-    case .failure(let error):
-      guard let error = error as? ModelError, error.code != .outOfMemory else { throw error }
-      runs = []
-      notRun = error
-    }
+      let comparison = try pair.compare(try pair.randomValues(seed: options.seed))
+      runs = [Run(input: "random inputs", comparison: comparison)]
+    } catch let error as ModelError where error.code != .outOfMemory { notRun = error }
   }
 }
 
