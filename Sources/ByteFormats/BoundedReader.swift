@@ -3,12 +3,7 @@ import TensorCore
 /// Reads little-endian fields from bytes, never past the end.
 package struct BoundedReader {
   package let bytes: Bytes
-  package private(set) var position: Int
-
-  package init(_ bytes: Bytes, at position: Int = 0) {
-    self.bytes = bytes
-    self.position = position
-  }
+  package private(set) var position = 0
 
   package var remaining: Int { max(0, bytes.count - position) }
 

@@ -7,7 +7,7 @@ package enum NumPyFile {
   ///
   /// - Parameter exactly: whether to keep the elements as doubles, too.
   package static func parse(_ bytes: Bytes, exactly: Bool = false) throws -> NamedArray {
-    var reader = BoundedReader(bytes)
+    var reader = BoundedReader(bytes: bytes)
     let header = try NumPyHeader(&reader)
     let byteCount = try checkedProduct([header.elementCount, header.type.byteCount])
     try require(

@@ -32,7 +32,7 @@ struct NumPyHeader: Equatable {
     try require(
       byteCount <= Limits.npyHeaderBytes, .limitExceeded,
       "the .npy header has \(byteCount) bytes, the limit is \(Limits.npyHeaderBytes)")
-    var literal = NumPyLiteral(try reader.take(byteCount).array(of: UInt8.self))
+    var literal = NumPyLiteral(text: try reader.take(byteCount).array(of: UInt8.self))
     let entries = try literal.dictionary()
     guard case .tuple(let shape)? = entries["shape"],
       case .bool(let isFortranOrder)? = entries["fortran_order"],
@@ -105,10 +105,8 @@ private struct NumPyLiteral {
     case tuple([Int])
   }
 
-  private let text: [UInt8]
-  private var position = 0
-
-  init(_ text: [UInt8]) { self.text = text }
+  let text: [UInt8]
+  var position = 0
 
   mutating func dictionary() throws -> [String: Value] {
     var entries: [String: Value] = [:]

@@ -62,17 +62,11 @@ private struct Walker {
   var payloads: [ProtobufSkeleton.Payload] = []
   var estimate = 0
   var unknownFields: [ProtobufSkeleton.UnknownField] = []
-  private var path: [ProtobufSkeleton.UnknownField.Step] = []
+  var path: [ProtobufSkeleton.UnknownField.Step] = []
 
   /// Memory that the unpacker and the Swift value need for a field, besides its contents.
   private static let fieldByteCount = 64
   private static let lengthByteCount = 5
-
-  init(source: Bytes, input: UnsafeRawBufferPointer, budget: Int) {
-    self.source = source
-    self.input = input
-    self.budget = budget
-  }
 
   /// The fields and choices of a message that have occurred.
   private struct Seen {

@@ -32,7 +32,7 @@ package struct ZipArchive: Sendable {
         .limitExceeded,
         "the archive declares \(end.memberCount) members, the limit is \(Limits.zipMembers)")
     }
-    var reader = BoundedReader(bytes, at: end.directoryOffset)
+    var reader = BoundedReader(bytes: bytes, position: end.directoryOffset)
     var members: [Member] = []
     var indices: [String: Int] = [:]
     var total = 0
@@ -101,7 +101,7 @@ package struct ZipArchive: Sendable {
     try reader.skip(commentLength)
 
     if let wide = try wideFields(extra) {
-      var fields = BoundedReader(wide)
+      var fields = BoundedReader(bytes: wide)
       if byteCount == 0xFFFF_FFFF { byteCount = try fields.readSize() }
       if storedByteCount == 0xFFFF_FFFF { storedByteCount = try fields.readSize() }
       if headerOffset == 0xFFFF_FFFF { headerOffset = try fields.readSize() }
@@ -122,7 +122,7 @@ package struct ZipArchive: Sendable {
 
   /// The contents of the extra field 1, which holds the sizes that need 64 bits.
   private static func wideFields(_ extra: Bytes) throws -> Bytes? {
-    var reader = BoundedReader(extra)
+    var reader = BoundedReader(bytes: extra)
     while reader.remaining >= 4 {
       let tag = try reader.read(UInt16.self)
       let field = try reader.take(Int(try reader.read(UInt16.self)))
@@ -154,7 +154,7 @@ package struct ZipArchive: Sendable {
       let member = members[index]
       try require(
         member.headerOffset >= end, "the archive's member '\(member.name)' overlaps another one")
-      var reader = BoundedReader(bytes, at: member.headerOffset)
+      var reader = BoundedReader(bytes: bytes, position: member.headerOffset)
       guard try reader.read(UInt32.self) == localSignature else {
         throw ModelError(.malformed, "the archive's member '\(member.name)' has no header")
       }
@@ -189,7 +189,7 @@ private struct ZipEndRecord {
         .malformed, "the archive has no end record",
         hint: "the file is truncated or not a ZIP archive")
     }
-    var reader = BoundedReader(bytes, at: offset + 4)
+    var reader = BoundedReader(bytes: bytes, position: offset + 4)
     let disks = [try reader.read(UInt16.self), try reader.read(UInt16.self)]
     let counts = [try reader.read(UInt16.self), try reader.read(UInt16.self)]
     let byteCount = try reader.read(UInt32.self)
@@ -201,7 +201,7 @@ private struct ZipEndRecord {
     var end = offset
     if let wide = try Self.wide(bytes, before: offset) {
       end = wide
-      var reader = BoundedReader(bytes, at: wide + 16)
+      var reader = BoundedReader(bytes: bytes, position: wide + 16)
       record.disks = [try reader.read(UInt32.self), try reader.read(UInt32.self)]
       record.counts = [try reader.readSize(), try reader.readSize()]
       record.byteCount = try reader.readSize()
@@ -235,11 +235,11 @@ private struct ZipEndRecord {
   /// The ZIP64 end record, which a locator directly before the ordinary one points to.
   private static func wide(_ bytes: Bytes, before offset: Int) throws -> Int? {
     guard offset >= 20 else { return nil }
-    var locator = BoundedReader(bytes, at: offset - 20)
+    var locator = BoundedReader(bytes: bytes, position: offset - 20)
     guard try locator.read(UInt32.self) == 0x0706_4B50 else { return nil }
     try locator.skip(4)
     let start = try locator.readSize()
-    var record = BoundedReader(bytes, at: start)
+    var record = BoundedReader(bytes: bytes, position: start)
     guard try record.read(UInt32.self) == 0x0606_4B50,
       try checkedSum([start, 12, try record.readSize()]) == offset - 20
     else { throw ModelError(.malformed, "the archive's ZIP64 end record is damaged") }

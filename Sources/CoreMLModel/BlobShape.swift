@@ -102,10 +102,6 @@ package struct ExplicitPadding: Sendable, Equatable {
   package var bottom = 0
   package var left = 0
   package var right = 0
-
-  package init(top: Int = 0, bottom: Int = 0, left: Int = 0, right: Int = 0) {
-    (self.top, self.bottom, self.left, self.right) = (top, bottom, left, right)
-  }
 }
 
 extension SamePadding {

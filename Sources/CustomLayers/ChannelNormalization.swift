@@ -88,7 +88,7 @@ class ChannelNormalization: CustomLayerWithChannelGroups {
       result = try .apply(.add, result, .name("beta"))
       weights["beta"] = FormulaArray(perChannel: beta, rank: rank)
     }
-    return CustomLayerFormula(result, weights: weights)
+    return CustomLayerFormula(expression: result, weights: weights)
   }
 
   func evaluate(inputs: [CustomLayerInput], outputs: [CustomLayerOutput]) throws {
@@ -126,7 +126,7 @@ final class InstanceNormalization: ChannelNormalization, BuiltInCustomLayer {
     parameters: parameterNotes, weights: weightNotes)
 
   init(parameters: [String: CustomLayerParameter]) throws {
-    try super.init(CustomLayerParameters(parameters), groups: -1)
+    try super.init(CustomLayerParameters(values: parameters), groups: -1)
   }
 }
 
@@ -141,7 +141,7 @@ final class GroupNormalization: ChannelNormalization, BuiltInCustomLayer {
     weights: weightNotes)
 
   init(parameters: [String: CustomLayerParameter]) throws {
-    let values = CustomLayerParameters(parameters)
+    let values = CustomLayerParameters(values: parameters)
     let groups = try values.int("num_groups", "groups", in: -1...Limits.dimension) ?? 32
     try require(groups != 0, "there are no groups", field: "parameters.num_groups")
     try super.init(values, groups: groups)

@@ -6,13 +6,9 @@ import TensorCore
 package struct CustomLayerFormula: Sendable {
   package let expression: Expression
   /// The names of the inputs in the expression.
-  package let inputs: [String]
+  package var inputs = ["x"]
   /// The arrays for the other names.
-  package let weights: [String: FormulaArray]
-
-  init(_ expression: Expression, inputs: [String] = ["x"], weights: [String: FormulaArray] = [:]) {
-    (self.expression, self.inputs, self.weights) = (expression, inputs, weights)
-  }
+  package var weights: [String: FormulaArray] = [:]
 }
 
 /// A layer that can be replaced by operations on whole arrays.
@@ -62,10 +58,10 @@ extension CustomLayerWithEquivalent {
       }
       let weights =
         alpha.count == 1 ? [:] : ["alpha": FormulaArray(perChannel: alpha, rank: shapes[0].count)]
-      return CustomLayerFormula(expression, weights: weights)
+      return CustomLayerFormula(expression: expression, weights: weights)
     case .crop(let border):
       let inner = Expression.SliceItem.range(start: border, end: -border, step: 1)
-      return CustomLayerFormula(try Expression(.slice(x, [.ellipsis, inner, inner])))
+      return CustomLayerFormula(expression: try Expression(.slice(x, [.ellipsis, inner, inner])))
     case nil: return nil
     }
   }

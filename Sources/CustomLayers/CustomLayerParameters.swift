@@ -2,9 +2,7 @@ import TensorCore
 
 /// Reads a custom layer's parameters, which may have several names. Errors name the parameter.
 struct CustomLayerParameters {
-  private let values: [String: CustomLayerParameter]
-
-  init(_ values: [String: CustomLayerParameter]) { self.values = values }
+  let values: [String: CustomLayerParameter]
 
   private func find(_ names: [String]) -> (name: String, value: CustomLayerParameter)? {
     for name in names { if let value = values[name] { return (name, value) } }

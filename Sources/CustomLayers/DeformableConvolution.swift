@@ -19,7 +19,7 @@ final class DeformableConvolution: BuiltInCustomLayer {
 
   init(parameters: [String: CustomLayerParameter]) throws {
     kernels = try LayerKernels()
-    let values = CustomLayerParameters(parameters)
+    let values = CustomLayerParameters(values: parameters)
     func pair(_ name: String, _ range: ClosedRange<Int>, _ normal: Int?) throws -> (Int, Int) {
       func one(_ axis: String) throws -> Int {
         if let value = try values.int("\(name)_\(axis)", in: range) { return value }

@@ -21,7 +21,7 @@ final class DeformedColumns: BuiltInCustomLayer {
   private var mask: [Float] = []
 
   init(parameters: [String: CustomLayerParameter]) throws {
-    let values = CustomLayerParameters(parameters)
+    let values = CustomLayerParameters(values: parameters)
     let positive = 1...Limits.dimension
     func pair(_ a: String, _ b: String, _ range: ClosedRange<Int>) throws -> (Int, Int) {
       (try values.required(a, in: range), try values.required(b, in: range))

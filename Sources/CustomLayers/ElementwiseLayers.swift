@@ -86,7 +86,7 @@ final class ElementwiseCustomLayer<Definition: ElementwiseDefinition>: BuiltInCu
   private let kernels: LayerKernels
 
   init(parameters: [String: CustomLayerParameter]) throws {
-    equivalent = try Definition.function(CustomLayerParameters(parameters))
+    equivalent = try Definition.function(CustomLayerParameters(values: parameters))
     kernels = try LayerKernels()
   }
 

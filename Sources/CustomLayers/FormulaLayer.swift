@@ -103,7 +103,7 @@ package final class FormulaLayer: BuiltInCustomLayer, CustomLayerWithFormula {
   }
 
   package func formula(forInputShapes shapes: [[Int]]) throws -> CustomLayerFormula? {
-    CustomLayerFormula(expression, inputs: inputs, weights: weights)
+    CustomLayerFormula(expression: expression, inputs: inputs, weights: weights)
   }
 
   package func evaluate(inputs: [CustomLayerInput], outputs: [CustomLayerOutput]) throws {

@@ -15,7 +15,7 @@ final class GridSample: BuiltInCustomLayer {
   private let sampling: GridSampling
 
   init(parameters: [String: CustomLayerParameter]) throws {
-    let values = CustomLayerParameters(parameters)
+    let values = CustomLayerParameters(values: parameters)
     sampling = GridSampling(
       isNearest: try values.choice("mode", of: ["bilinear", "nearest"]) == "nearest",
       padding: try values.choice("padding_mode", of: ["zeros", "border", "reflection"])

@@ -12,7 +12,7 @@ final class ImResize: BuiltInCustomLayer {
   private let height: Int
 
   init(parameters: [String: CustomLayerParameter]) throws {
-    let values = CustomLayerParameters(parameters)
+    let values = CustomLayerParameters(values: parameters)
     factor = try values.float("factor") ?? 1
     width = try values.int("target_spatial_width", in: 0...Limits.dimension) ?? 0
     height = try values.int("target_spatial_height", in: 0...Limits.dimension) ?? 0

@@ -13,7 +13,7 @@ final class KrakenAddition: BuiltInCustomLayer {
 
   init(parameters: [String: CustomLayerParameter]) throws {
     kernels = try LayerKernels()
-    let values = CustomLayerParameters(parameters)
+    let values = CustomLayerParameters(values: parameters)
     axis = try values.required("dim", in: 0...3)
     chunk = try values.required("chunk_size", in: 1...Limits.dimension)
   }

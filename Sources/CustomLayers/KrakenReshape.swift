@@ -10,7 +10,7 @@ final class KrakenReshape: BuiltInCustomLayer {
   private let split: AxisSplit
 
   init(parameters: [String: CustomLayerParameter]) throws {
-    let values = CustomLayerParameters(parameters)
+    let values = CustomLayerParameters(values: parameters)
     let axes = (
       try values.required("src_dim", in: 0...3), try values.required("high", in: 0...3),
       try values.required("low", in: 0...3)

@@ -19,7 +19,7 @@ final class L2Normalization: BuiltInCustomLayer, CustomLayerWithFormula {
 
   init(parameters: [String: CustomLayerParameter]) throws {
     kernels = try LayerKernels()
-    let values = CustomLayerParameters(parameters)
+    let values = CustomLayerParameters(values: parameters)
     axis = try values.int("axis", in: -Limits.rank...Limits.rank - 1)
     epsilon = Double(try values.float("epsilon", "eps") ?? 1e-12)
   }
@@ -46,10 +46,10 @@ final class L2Normalization: BuiltInCustomLayer, CustomLayerWithFormula {
     let sum = try Expression.apply(.square, x).reduced(.sum, [index])
     let factor = try Expression.apply(.rsqrt, .apply(.maximum, sum, .number(epsilon)))
     let result = try Expression.apply(.multiply, x, factor)
-    if gamma.isEmpty { return CustomLayerFormula(result) }
+    if gamma.isEmpty { return CustomLayerFormula(expression: result) }
     let inner = [Int](repeating: 1, count: shapes[0].count - 1 - index)
     return CustomLayerFormula(
-      try .apply(.multiply, result, .name("gamma")),
+      expression: try .apply(.multiply, result, .name("gamma")),
       weights: ["gamma": FormulaArray([gamma.count] + inner, gamma.map { Double($0) })])
   }
 

@@ -13,7 +13,7 @@ final class LeastSquares: BuiltInCustomLayer {
   private static let workLimit = 1 << 28
 
   init(parameters: [String: CustomLayerParameter]) throws {
-    _ = try CustomLayerParameters(parameters).choice("driver", of: ["gelsd"])
+    _ = try CustomLayerParameters(values: parameters).choice("driver", of: ["gelsd"])
   }
 
   func outputShapes(forInputShapes inputShapes: [[Int]]) throws -> [[Int]] {

@@ -20,7 +20,7 @@ final class Proposal: BuiltInCustomLayer {
   private let hasScores: Bool
 
   init(parameters: [String: CustomLayerParameter]) throws {
-    let values = CustomLayerParameters(parameters)
+    let values = CustomLayerParameters(values: parameters)
     let anchors = RegionProposals.anchors(
       base: try values.int("base_size", in: 1...1 << 16) ?? 16,
       ratios: try values.positiveNumbers("ratios") ?? [0.5, 1, 2],

@@ -48,7 +48,7 @@ final class RegionMaxima: BuiltInCustomLayer {
   private let windows: RegionWindows
 
   init(parameters: [String: CustomLayerParameter]) throws {
-    windows = try RegionWindows(CustomLayerParameters(parameters))
+    windows = try RegionWindows(CustomLayerParameters(values: parameters))
   }
 
   func outputShapes(forInputShapes inputShapes: [[Int]]) throws -> [[Int]] {
@@ -75,7 +75,7 @@ final class PositionSensitivePooling: BuiltInCustomLayer {
   private let channels: Int?
 
   init(parameters: [String: CustomLayerParameter]) throws {
-    let values = CustomLayerParameters(parameters)
+    let values = CustomLayerParameters(values: parameters)
     group = try values.required("group_size", in: 1...1024)
     channels = try values.int("output_dim", in: 1...Limits.dimension)
     windows = try RegionWindows(values, group: group)
@@ -116,7 +116,7 @@ final class RegionAlign: BuiltInCustomLayer {
   private let isAligned: Bool
 
   init(parameters: [String: CustomLayerParameter]) throws {
-    let values = CustomLayerParameters(parameters)
+    let values = CustomLayerParameters(values: parameters)
     windows = try RegionWindows(values)
     ratio = max(0, try values.int("sampling_ratio", in: -1...64) ?? 0)
     isAligned = try values.bool("aligned") ?? false

@@ -22,7 +22,7 @@ final class Resize: BuiltInCustomLayer {
   private let sampling: AxisSampling
 
   init(parameters: [String: CustomLayerParameter]) throws {
-    let values = CustomLayerParameters(parameters)
+    let values = CustomLayerParameters(values: parameters)
     func size(_ name: String) throws -> Size {
       if let fixed = try values.int(name, in: 1...Limits.dimension) { return .fixed(fixed) }
       guard let scale = try values.float("scale_\(name)", "scale", "scale_factor") else {

@@ -13,7 +13,8 @@ final class Softmax: BuiltInCustomLayer, CustomLayerWithFormula {
 
   init(parameters: [String: CustomLayerParameter]) throws {
     kernels = try LayerKernels()
-    axis = try CustomLayerParameters(parameters).int("axis", in: -Limits.rank...Limits.rank - 1)
+    let values = CustomLayerParameters(values: parameters)
+    axis = try values.int("axis", in: -Limits.rank...Limits.rank - 1)
   }
 
   func outputShapes(forInputShapes inputShapes: [[Int]]) throws -> [[Int]] {
@@ -26,7 +27,7 @@ final class Softmax: BuiltInCustomLayer, CustomLayerWithFormula {
     let x = Expression.name("x")
     let axes = [try AxisShape(shapes[0], axis: axis).index]
     let power = try Expression.apply(.exp, .apply(.subtract, x, x.reduced(.max, axes)))
-    return CustomLayerFormula(try .apply(.divide, power, power.reduced(.sum, axes)))
+    return CustomLayerFormula(expression: try .apply(.divide, power, power.reduced(.sum, axes)))
   }
 
   func evaluate(inputs: [CustomLayerInput], outputs: [CustomLayerOutput]) throws {

@@ -6,7 +6,7 @@ class BlockLayer {
   var size: Int { blocks.size }
 
   required init(parameters: [String: CustomLayerParameter]) throws {
-    let values = CustomLayerParameters(parameters)
+    let values = CustomLayerParameters(values: parameters)
     blocks = BlockArrangement(
       size: try values.int("block_size", "blocksize", "scale", "size", in: 1...1024) ?? 2,
       order: try values.choice("mode", of: ["DCR", "CRD"])

@@ -45,8 +45,4 @@ package struct DetectedObject: Sendable, Equatable {
   package let classIndex: Int
   /// The score, in 0…1.
   package let score: Double
-
-  package init(box: Box, classIndex: Int, score: Double) {
-    (self.box, self.classIndex, self.score) = (box, classIndex, score)
-  }
 }

@@ -41,10 +41,6 @@ package struct GridDecoder: Sendable, Equatable {
   /// Darknet's `new_coords`.
   package var isLogistic = false
 
-  package init(kind: Kind, classes: Int, anchors: [(width: Double, height: Double)]) {
-    (self.kind, self.classes, self.anchors) = (kind, classes, anchors)
-  }
-
   package static func == (a: GridDecoder, b: GridDecoder) -> Bool {
     a.kind == b.kind && a.classes == b.classes && a.coordinates == b.coordinates
       && a.isSoftmax == b.isSoftmax && a.hasBackground == b.hasBackground && a.scale == b.scale

@@ -17,8 +17,6 @@ package struct SSDDecoder: Sendable, Equatable {
   /// The background class; nil if there is none.
   package var background: Int? = 0
 
-  package init(priors: PriorBoxes) { self.priors = priors }
-
   /// All boxes and classes but the background with a score above `threshold`, in fractions.
   ///
   /// - Parameters:
@@ -85,8 +83,6 @@ extension ScoreFunction {
 package struct DetectionRows: Sendable, Equatable {
   /// The background class; nil if there is none.
   package var background: Int? = 0
-
-  package init() {}
 
   package func objects(in rows: Tensor, threshold: Double) throws -> [DetectedObject] {
     try require(

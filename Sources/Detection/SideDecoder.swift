@@ -15,8 +15,6 @@ package struct SideDecoder: Sendable {
   /// Whether w and h are square roots.
   package var isRoot = false
 
-  package init() {}
-
   /// All boxes and classes with a score above `threshold`.
   package func objects(in numbers: Tensor, threshold: Double) throws -> [DetectedObject] {
     let cells = try checkedProduct([side, side], limit: Limits.dimension)

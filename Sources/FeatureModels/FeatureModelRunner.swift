@@ -74,8 +74,6 @@ struct FeatureInputs {
   let description: ModelDescription
   var values: [String: FeatureValue] = [:]
 
-  init(description: ModelDescription) { self.description = description }
-
   /// The value of the only input; nil if it is optional and missing.
   var only: FeatureValue? { description.input.first.flatMap { values[$0.name] } }
 

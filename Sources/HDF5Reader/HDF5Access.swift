@@ -42,10 +42,4 @@ package struct HDF5Request: Sendable, Equatable {
   package var count: Int
   /// Byte offset in the values.
   package var offset: Int
-
-  package init(path: String, count: Int, offset: Int) {
-    self.path = path
-    self.count = count
-    self.offset = offset
-  }
 }

@@ -36,11 +36,6 @@ struct OpenGroup {
   var refused: [String: ModelError] = [:]
   var names: Set<String> = []
 
-  init(name: String, path: String) {
-    self.name = name
-    self.path = path
-  }
-
   func path(of child: String) -> String { (path == "/" ? "" : path) + "/" + child }
 }
 

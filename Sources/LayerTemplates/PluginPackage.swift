@@ -42,7 +42,7 @@ package struct PluginPackage: Sendable {
     for file in LayerFiles.used(by: classes.map { ClassText($0).text }) {
       files.append(File(path: "Sources/\(name)/\(file.path)", bytes: file.bytes))
     }
-    add("Tests/\(name)Tests/LayerTests.swift", TestText(self).text)
+    add("Tests/\(name)Tests/LayerTests.swift", TestText(package: self).text)
     for (file, text) in ExpectedValues.files(for: classes) {
       add("Tests/\(name)Tests/Expected/\(file)", text)
     }

@@ -2,8 +2,6 @@
 struct TestText {
   let package: PluginPackage
 
-  init(_ package: PluginPackage) { self.package = package }
-
   var text: String {
     """
     import CoreML

@@ -100,8 +100,6 @@ private struct HalfNetwork {
   /// The first outputs of layers in half precision.
   private(set) var halfBlobs: Set<String> = []
 
-  init(single: SinglePrecision, names: NamePool) { (self.single, self.names) = (single, names) }
-
   private func layer(_ name: String, _ input: String, _ output: String) -> NeuralNetworkLayer {
     var custom = Custom()
     custom.className = HalfRounding.className

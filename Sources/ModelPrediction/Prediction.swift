@@ -34,14 +34,7 @@ public struct PredictedOutput: Sendable {
   /// The value.
   public let value: Tensor
   /// The position of the channels of an image or grid among the last three axes; nil if unknown.
-  package let channels: ChannelAxis?
-
-  package init(name: String, kind: Kind, value: Tensor, channels: ChannelAxis? = nil) {
-    self.name = name
-    self.kind = kind
-    self.value = value
-    self.channels = channels
-  }
+  package internal(set) var channels: ChannelAxis?
 }
 
 extension PredictedOutput {

@@ -34,12 +34,7 @@ public struct NetworkPrediction: Sendable {
 public struct NetworkValue: Sendable {
   /// The name of the layer that computed it.
   public let name: String
-  private let value: Tensor
-
-  init(name: String, value: Tensor) {
-    self.name = name
-    self.value = value
-  }
+  let value: Tensor
 
   /// Height, width and channels.
   public var shape: TensorShape { TensorShape(array: value.shape) }

@@ -8,7 +8,7 @@ package struct ONNXModel: SpecificationMessage {
   package var producerVersion = ""
   package var docString = ""
   package var graph: ONNXGraph?
-  package var opsets: [ONNXOpset] = []
+  var opsets: [ONNXOpset] = []
   package var metadata: [ONNXEntry] = []
   package var unknownFields = UnknownFields()
 
@@ -28,14 +28,12 @@ package struct ONNXModel: SpecificationMessage {
   package var opset: Int { opsets.first { $0.domain.isEmpty }?.version ?? 0 }
 }
 
-package struct ONNXOpset: SpecificationMessage {
-  package var domain = ""
-  package var version = 0
-  package var unknownFields = UnknownFields()
+struct ONNXOpset: SpecificationMessage {
+  var domain = ""
+  var version = 0
+  var unknownFields = UnknownFields()
 
-  package init() {}
-
-  package static let fields: Fields = [.string("domain", \.domain), .int("version", \.version)]
+  static let fields: Fields = [.string("domain", \.domain), .int("version", \.version)]
 }
 
 /// A key and its value.
@@ -80,7 +78,7 @@ package struct ONNXNode: SpecificationMessage {
   package var name = ""
   package var type = ""
   package var domain = ""
-  package var attributes: [ONNXAttribute] = []
+  var attributes: [ONNXAttribute] = []
   package var unknownFields = UnknownFields()
 
   package init() {}
@@ -97,22 +95,20 @@ package struct ONNXNode: SpecificationMessage {
   var namesRead: [String] { inputs + attributes.compactMap(\.graph).flatMap(\.namesRead) }
 }
 
-package struct ONNXAttribute: SpecificationMessage {
-  package var name = ""
-  package var float: Float = 0
-  package var int = 0
-  package var string = ""
-  package var graph: ONNXGraph?
-  package var floats: [Float] = []
-  package var ints: [Int] = []
-  package var strings: [String] = []
+struct ONNXAttribute: SpecificationMessage {
+  var name = ""
+  var float: Float = 0
+  var int = 0
+  var string = ""
+  var graph: ONNXGraph?
+  var floats: [Float] = []
+  var ints: [Int] = []
+  var strings: [String] = []
   /// The number of the type, which determines the property that holds the value.
-  package var type = 0
-  package var unknownFields = UnknownFields()
+  var type = 0
+  var unknownFields = UnknownFields()
 
-  package init() {}
-
-  package static let fields: Fields = [
+  static let fields: Fields = [
     .string("name", \.name),
     .float("f", \.float),
     .int("i", \.int),
@@ -154,7 +150,7 @@ enum AttributeValue {
 /// The name and type of an input or output.
 package struct ONNXValueInfo: SpecificationMessage {
   package var name = ""
-  package var type: ONNXType?
+  var type: ONNXType?
   package var docString = ""
   package var unknownFields = UnknownFields()
 
@@ -181,48 +177,40 @@ package struct ONNXValueInfo: SpecificationMessage {
   ]
 }
 
-package struct ONNXType: SpecificationMessage {
-  package var tensor: ONNXTensorType?
-  package var unknownFields = UnknownFields()
+struct ONNXType: SpecificationMessage {
+  var tensor: ONNXTensorType?
+  var unknownFields = UnknownFields()
 
-  package init() {}
-
-  package static let fields: Fields = [.choice(\.tensor, [.message("tensor_type", { $0 }, { $0 })])]
+  static let fields: Fields = [.choice(\.tensor, [.message("tensor_type", { $0 }, { $0 })])]
 }
 
-package struct ONNXTensorType: SpecificationMessage {
-  package var elementType = 0
-  package var shape: ONNXShape?
-  package var unknownFields = UnknownFields()
+struct ONNXTensorType: SpecificationMessage {
+  var elementType = 0
+  var shape: ONNXShape?
+  var unknownFields = UnknownFields()
 
-  package init() {}
-
-  package static let fields: Fields = [
+  static let fields: Fields = [
     .int("elem_type", \.elementType), .message("shape", \.shape),
   ]
 }
 
-package struct ONNXShape: SpecificationMessage {
-  package var dimensions: [ONNXDimension] = []
-  package var unknownFields = UnknownFields()
+struct ONNXShape: SpecificationMessage {
+  var dimensions: [ONNXDimension] = []
+  var unknownFields = UnknownFields()
 
-  package init() {}
-
-  package static let fields: Fields = [.messages("dim", \.dimensions)]
+  static let fields: Fields = [.messages("dim", \.dimensions)]
 }
 
-package struct ONNXDimension: SpecificationMessage {
-  package enum Size: Sendable, Equatable {
+struct ONNXDimension: SpecificationMessage {
+  enum Size: Sendable, Equatable {
     case number(Int)
     case name(String)
   }
 
-  package var size: Size?
-  package var unknownFields = UnknownFields()
+  var size: Size?
+  var unknownFields = UnknownFields()
 
-  package init() {}
-
-  package static let fields: Fields = [
+  static let fields: Fields = [
     .choice(
       \.size,
       [

@@ -11,8 +11,6 @@ public struct ErrorHistogram: Sendable, Equatable {
   /// Errors from 10ᵉ up to 10ᵉ⁺¹, for each exponent e in order.
   public private(set) var counts = [Int](repeating: 0, count: ErrorHistogram.exponents.count)
 
-  package init() {}
-
   /// Counts an error, which must be nonnegative and may be infinite.
   mutating func add(_ error: Double) {
     if error == 0 {

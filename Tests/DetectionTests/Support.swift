@@ -1,8 +1,9 @@
 import ByteFormats
-import Detection
 import Files
 import TensorCore
 import TestSupport
+
+@testable import Detection
 
 /// The arrays in `Fixtures/detection/detection.npz`, computed by OpenCV.
 enum Fixture {

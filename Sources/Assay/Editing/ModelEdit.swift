@@ -146,7 +146,8 @@ package struct ModelEdit: Sendable {
       model = try model.settingImage(
         name, colorSpace: preprocessing.color.named[name], shape: shapes(model)[name])
     }
-    model = try PreprocessingEdit(preprocessing, newImages: imageInputs).apply(to: model, &notes)
+    model = try PreprocessingEdit(options: preprocessing, newImages: imageInputs)
+      .apply(to: model, &notes)
     for (name, type) in arrayTypes { model = try model.settingArrayType(type, of: name) }
     for name in optionalInputs { model = try model.settingOptional(true, name) }
     for name in requiredInputs { model = try model.settingOptional(false, name) }

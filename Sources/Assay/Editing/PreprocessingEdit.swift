@@ -5,14 +5,9 @@ import TensorCore
 
 /// Changes to the preprocessing of images: colors, scaler, mean image.
 struct PreprocessingEdit {
-  private let options: ImagePreprocessing
+  let options: ImagePreprocessing
   /// Inputs that have just become images.
-  private let newImages: [String]
-
-  init(_ options: ImagePreprocessing, newImages: [String]) {
-    self.options = options
-    self.newImages = newImages
-  }
+  let newImages: [String]
 
   func apply(to model: Model, _ notes: inout [String]) throws -> Model {
     guard options.isUsed || !newImages.isEmpty else { return model }

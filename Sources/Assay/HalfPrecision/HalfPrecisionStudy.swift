@@ -51,7 +51,7 @@ public struct HalfPrecisionStudy: Sendable {
       options.layout = .coreml
       options.engine.hooks = options.engine.hooks.forRandomInputs
     }
-    let network = HalfPrecisionNetwork(model, options)
+    let network = HalfPrecisionNetwork(model: model, options: options)
     let single = try network.predictor(.float32, keep: .all)
     let inputs =
       words.isEmpty
@@ -60,7 +60,7 @@ public struct HalfPrecisionStudy: Sendable {
         try $0.read(for: model, images: options.images, hooks: options.engine.hooks)
       }
     let expected = try inputs.map { try single.predict($0) }
-    let trial = HalfPrecisionTrial(network, inputs, expected)
+    let trial = HalfPrecisionTrial(network: network, inputs: inputs, expected: expected)
     outputs = try trial.outputs(keeping: [])
     layers = network.layers(single.model, inputs, expected)
     guard !outputs.joined().allSatisfy(\.agrees) else {
@@ -92,10 +92,6 @@ extension Predictor {
 struct HalfPrecisionNetwork {
   let model: Model
   let options: Comparison.Options
-
-  init(_ model: Model, _ options: Comparison.Options) {
-    (self.model, self.options) = (model, options)
-  }
 
   func predictor(
     _ precision: ComputePrecision, keep: CompileOptions.Keep = .named([]),

@@ -5,15 +5,9 @@ import Verification
 
 /// Runs a network in half precision with some layers in single precision.
 struct HalfPrecisionTrial {
-  private let network: HalfPrecisionNetwork
-  private let inputs: [[String: FeatureValue]]
-  private let expected: [Prediction]
-
-  init(
-    _ network: HalfPrecisionNetwork, _ inputs: [[String: FeatureValue]], _ expected: [Prediction]
-  ) {
-    (self.network, self.inputs, self.expected) = (network, inputs, expected)
-  }
+  let network: HalfPrecisionNetwork
+  let inputs: [[String: FeatureValue]]
+  let expected: [Prediction]
 
   /// The outputs for each input.
   func outputs(keeping kept: Set<String>) throws -> [[OutputComparison]] {

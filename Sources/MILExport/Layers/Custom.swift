@@ -19,7 +19,7 @@ extension Custom: OneResultLayer {
       throw layer.unsupported(
         "ML Programs have no operations for class \(className) with these settings")
     }
-    var operations = FormulaOperations(layer, formula)
+    var operations = FormulaOperations(layer: layer, formula: formula)
     let result = try operations.array(operations.value(formula.expression))
     return try layer.broadcast(
       layer.builder.cast(result, to: layer.type), to: layer.outputShapes[0])
@@ -79,14 +79,10 @@ private struct FormulaOperations {
     var shape: [Int] { if case .variable(let variable) = self { variable.shape } else { [] } }
   }
 
-  private let layer: LayerCall
-  private let formula: CustomLayerFormula
+  let layer: LayerCall
+  let formula: CustomLayerFormula
   /// Results computed so far.
-  private var known: [Expression: Value] = [:]
-
-  init(_ layer: LayerCall, _ formula: CustomLayerFormula) {
-    (self.layer, self.formula) = (layer, formula)
-  }
+  var known: [Expression: Value] = [:]
 
   mutating func value(_ expression: Expression) throws -> Value {
     if let value = known[expression] { return value }
