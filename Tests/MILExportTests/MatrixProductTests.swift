@@ -37,4 +37,21 @@ import Testing
       try Net.predict(program, [1, 2, 3, 1], [1, 2, 3, 4, 5, 6])
         == [17, 22, 27, 22, 29, 36, 27, 36, 45])
   }
+
+  /// x · xᵀ of x = ((1, 2, 3), (4, 5, 6)), and xᵀ · x.
+  @Test(arguments: [(false, [14, 32, 32, 77]), (true, [17, 22, 27, 22, 29, 36, 27, 36, 45])])
+  func productsTransposeTheirFactors(isFirst: Bool, expected: [Float]) throws {
+    var transpose = Transpose()
+    transpose.axes = [0, 2, 1]
+    let size = isFirst ? 3 : 2
+    let program = try Net.model(
+      [
+        NeuralNetworkLayer("t", transpose, input: ["x"], output: ["t"]),
+        NeuralNetworkLayer(
+          "y", BatchedMatMul(), input: isFirst ? ["t", "x"] : ["x", "t"], output: ["y"]),
+      ], inputs: [Net.array("x", [1, 2, 3])], outputs: [Net.array("y", [1, size, size])]
+    ).mlProgram()
+    #expect(Net.operations(program).filter { $0 != "const" } == ["matmul"])
+    #expect(try Net.predict(program, [1, 2, 3], [1, 2, 3, 4, 5, 6]) == expected)
+  }
 }

@@ -367,6 +367,35 @@ import Testing
       values.map { 9 * Double($0) })
   }
 
+  /// The means of three channels of a sequence, 1 + 4 + 7 + 10 and so on divided by 4: one window
+  /// covers the sequence.
+  @Test func poolingOfASequenceIsAMean() throws {
+    var (axis, pool, squeeze) = (ExpandDims(), Pooling(), Squeeze())
+    (axis.axes, squeeze.axes) = ([1], [2, 3])
+    (pool.type, pool.kernelSize, pool.stride) = (.average, [1, 4], [1, 4])
+    pool.padding = .valid(ValidPadding())
+    var chain = Chain()
+    chain.add("image", axis, "x")
+    chain.transpose("channels", [0, 3, 1, 2], "image")
+    chain.add("means", pool, "channels")
+    chain.add("y", squeeze, "means")
+    try Self.expect(
+      chain.program([1, 4, 3]), ["reduce_mean", "squeeze"], [1, 4, 3], (1...12).map(Float.init),
+      [5.5, 6.5, 7.5])
+  }
+
+  /// Rows 2, 0 and 1 of ((1, 2), (3, 4), (5, 6)).
+  @Test func indicesGetTheShapeOfTheirRows() throws {
+    var axis = ExpandDims()
+    axis.axes = [1]
+    var chain = Chain()
+    chain.constant("table", [1, 2, 3, 4, 5, 6], [3, 2])
+    chain.add("rows", Gather(), "table", "x")
+    chain.add("y", axis, "rows")
+    try Self.expect(
+      chain.program([3]), ["cast", "expand_dims", "gather"], [3], [2, 0, 1], [5, 6, 1, 2, 3, 4])
+  }
+
   /// Rows are mixed: a reshape between transposes that splits an axis does not cancel them.
   @Test func movesThatMixElementsRemain() throws {
     var chain = Chain()

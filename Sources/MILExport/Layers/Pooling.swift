@@ -4,15 +4,19 @@ import TensorCore
 extension Pooling: OperationLayer {
   func operations(_ layer: LayerCall) throws -> [Variable] {
     let x = try layer.planes()
-    if globalPooling {
+    let hasOpenSizes = layer.builder.hasOpenSizes
+    func whole() throws -> [Variable] {
+      // Passes can move an axis of length 1 that nothing reads.
+      let long = [2, 3].filter { x.shape[$0] > 1 }
       let operation =
         switch type {
         case .max: "reduce_max"
         case .average: "reduce_mean"
         case .l2: "reduce_l2_norm"
         }
-      return [try layer.reduce(operation, x, [2, 3])]
+      return [try layer.reduce(operation, x, hasOpenSizes || long.isEmpty ? [2, 3] : long)]
     }
+    if globalPooling { return try whole() }
     let (kernel, strides) = try effectiveSizes()
     let output = try LayerCall.merged(layer.fiveOutput())
     let border = try explicitPadding(Array(x.shape[2...]))
@@ -21,6 +25,11 @@ extension Pooling: OperationLayer {
     let after = (0..<2).map { axis -> Int in
       let end: Int = (output[axis + 2] - 1) * strides[axis] + kernel[axis]
       return max(0, end - x.shape[axis + 2] - before[axis])
+    }
+    if !hasOpenSizes, kernel + [1, 1] == Array(x.shape[2...] + output[2...]),
+      before + after == [0, 0, 0, 0]
+    {
+      return try whole()
     }
     var same: SamePadding?
     if case .same(let stated)? = padding { same = stated }

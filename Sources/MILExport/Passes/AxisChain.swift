@@ -154,16 +154,22 @@ extension OperationGraph {
     return true
   }
 
+  /// An operation that moves axes and those before it, the last of them first.
+  func moves(before name: String) -> [String] {
+    var path = [name]
+    while let input = operations[path[path.count - 1]]?.value("x"), movesAxes(input),
+      path.count < 16
+    {
+      path.append(input)
+    }
+    return path
+  }
+
   /// Shortens sequences of operations that move axes. Returns whether any became shorter.
   func joinMoves() throws -> Bool {
     var isChanged = false
     for name in names where movesAxes(name) {
-      var path = [name]
-      while let input = operations[path[path.count - 1]]?.value("x"), movesAxes(input),
-        path.count < 16
-      {
-        path.append(input)
-      }
+      let path = moves(before: name)
       for count in (1...path.count).reversed() {
         guard let input = operations[path[count - 1]]?.value("x"), let shape = shape(input) else {
           continue

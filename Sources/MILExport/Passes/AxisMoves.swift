@@ -15,8 +15,37 @@ extension OperationGraph {
           isChanged = true
         }
       }
-      if !isChanged { return }
+      if try !isChanged && !transposeFactors() && !moveIndices() { return }
     }
+  }
+
+  /// Changes the shape of indices instead of that of the rows that they look up. Returns whether any
+  /// is changed.
+  private func moveIndices() throws -> Bool {
+    var isChanged = false
+    for name in names where movesAxes(name) {
+      guard let rows = operations[name]?.value("x"), let gather = self[rows], let type = type(name),
+        gather.type == "gather", isOnly(name, of: rows), numbers(gather, "axis") == [0],
+        numbers(gather, "batch_dims").map({ $0 == [0] }) ?? true, let result = shape(name),
+        let row = gather.value("x").flatMap({ shape($0) })?.dropFirst(),
+        operations[name]?.type != "transpose", result.count > row.count,
+        Array(row) == result.suffix(row.count)
+      else { continue }
+      try replace(name) {
+        var arguments: [(String, Argument)] = []
+        for input in gather.inputs {
+          guard let value = gather.value(input.key) else { continue }
+          var x = try variable(value)
+          if input.key == "indices" {
+            x = try builder.reshaped(x, to: result.dropLast(row.count))
+          }
+          arguments.append((input.key, .variable(x)))
+        }
+        return try builder.add("gather", name, arguments, type: type, outputs: [(type, result)])[0]
+      }
+      isChanged = true
+    }
+    return isChanged
   }
 
   /// The operation's result as a view of its input; nil if axes are split or joined.

@@ -30,6 +30,52 @@ extension OperationGraph {
     }
   }
 
+  /// Lets products transpose a factor if a change of its shape is then all that remains of the moves
+  /// before it. Returns whether any does.
+  func transposeFactors() throws -> Bool {
+    var isChanged = false
+    for name in names {
+      for factor in ["x", "y"] {
+        guard let product = self[name], product.type == "matmul", let result = shape(name),
+          let type = type(name), let value = product.value(factor), movesAxes(value),
+          let source = operations[moves(before: value).last ?? value]?.value("x"),
+          let start = shape(source), !isConstant(source)
+        else { continue }
+        var chain = AxisChain(start)
+        guard moves(before: value).reversed().allSatisfy({ follow($0, &chain) }),
+          chain.steps.contains(where: { if case .transpose = $0 { true } else { false } })
+        else { continue }
+        let rank = chain.shape.count
+        guard rank > 1 else { continue }
+        chain.transpose(Array(0..<rank - 2) + [rank - 1, rank - 2])
+        let steps = chain.steps
+        guard steps.isEmpty || steps == [.reshape(chain.shape)] else { continue }
+        let same = ([source] + users(source)).first {
+          shape($0) == chain.shape && position($0) < position(name)
+            && ($0 == source || movesAxes($0) && operations[$0]?.type != "transpose")
+        }
+        guard same != nil || isOnly(name, of: value) else { continue }
+        try replace(name) {
+          var arguments: [(String, Argument)] = []
+          for key in ["x", "y"] {
+            guard let own = product.value(key) else { continue }
+            let isMoved = key == factor
+            var x = try variable(isMoved ? same ?? source : own)
+            if isMoved, same == nil { x = try builder.reshaped(x, to: chain.shape) }
+            arguments += [
+              (key, .variable(x)),
+              ("transpose_\(key)", .flag((numbers(product, "transpose_\(key)") == [1]) != isMoved)),
+            ]
+          }
+          return try builder.add("matmul", name, arguments, type: type, outputs: [(type, result)])[
+            0]
+        }
+        isChanged = true
+      }
+    }
+    return isChanged
+  }
+
   /// The value before its repetition along the last two axes; nil if it is not repeated.
   private func repeated(_ value: String, by user: String) -> Variable? {
     guard let operation = self[value], operation.type == "upsample_nearest_neighbor",
