@@ -297,7 +297,7 @@ extension Detector {
       throw ModelError(
         .mismatch,
         "its shape \(output.value.shape) does not match \(anchors.count) boxes"
-          + (known.map { " of \($0) classes" } ?? "") + " do not fit", field: output.name,
+          + (known.map { " of \($0) classes" } ?? ""), field: output.name,
         hint: "channels = boxes · (classes + 5); check the anchors and labels")
     }
     var decoder = GridDecoder(kind: kind, classes: count, anchors: anchors)
