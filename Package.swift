@@ -54,18 +54,18 @@ let forARM = Context.environment["ASSAY_CROSS"] != nil
 
 /// The same sources for one instruction set.
 func kernels(_ name: String, define: String, flags: [String] = []) -> Target {
-  // Beside kernels for newer processors, a debug build saves the time to optimize the oldest.
-  let isOldest = hasVectorKernels && flags.isEmpty
+  // Beside kernels for newer processors, a debug build saves the time for the oldest.
+  let unrolls: BuildSettingCondition? =
+    hasVectorKernels && flags.isEmpty ? .when(configuration: .release) : nil
   return .target(
     name: name, dependencies: ["KernelInterface", "CVector", "LibC"],
     // A tile stays in registers only where the loops over it are unrolled whole.
-    swiftSettings: [.define(define)] + (isOldest ? sections : optimized)
+    swiftSettings: [.define(define)] + optimized
       + (takesFlags
         ? [
           .define("UNROLLS_TILES"),
           .unsafeFlags(
-            flags.flatMap { ["-Xcc", $0] } + ["-Xllvm", "-unroll-threshold=1000"],
-            isOldest ? .when(configuration: .release) : nil),
+            flags.flatMap { ["-Xcc", $0] } + ["-Xllvm", "-unroll-threshold=1000"], unrolls),
         ] : []))
 }
 
