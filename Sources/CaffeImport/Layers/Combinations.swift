@@ -104,7 +104,7 @@ extension CaffeLayerType {
   ) { layer, network in
     try layer.requireBottoms(2...Int.max)
     let parameters = layer.parameters("eltwise_param")
-    let operation = try parameters.symbol("operation")
+    let operation = try parameters.symbol("operation", of: ["PROD", "SUM", "MAX"])
     let factors = try parameters.floats("coeff")
     try parameters.require(
       factors.isEmpty || operation == "SUM", "coeff",

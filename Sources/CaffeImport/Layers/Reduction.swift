@@ -12,7 +12,7 @@ extension CaffeLayerType {
   ) { layer, network in
     let input = network.five(try layer.onlyInput, for: layer.name)
     let parameters = layer.parameters("reduction_param")
-    let name = try parameters.symbol("operation")
+    let name = try parameters.symbol("operation", of: ["SUM", "ASUM", "SUMSQ", "MEAN"])
     let modes: [String: Reduce.Operation] = [
       "SUM": .sum, "ASUM": .l1, "SUMSQ": .sumsquare, "MEAN": .avg,
     ]

@@ -64,7 +64,9 @@ struct CaffeParameters: Sendable {
   }
 
   func double(_ field: String, default standard: Double? = nil) throws -> Double {
-    try scalar(field, standard, "a number", \.number)
+    let value = try scalar(field, standard, "a number", \.number)
+    guard !value.isNaN else { throw error(field, "NaN is not a number") }
+    return value
   }
 
   func float(_ field: String, default standard: Float? = nil) throws -> Float {
@@ -89,8 +91,17 @@ struct CaffeParameters: Sendable {
   }
 
   /// The name of an enumeration's value, such as `MAX`.
-  func symbol(_ field: String, default standard: String? = nil) throws -> String {
-    try scalar(field, standard, "a name", \.symbol)
+  ///
+  /// - Throws: `.unsupported` for other names than `names`, unless these are empty.
+  func symbol(
+    _ field: String, default standard: String? = nil, of names: [String] = []
+  ) throws -> String {
+    let name = try scalar(field, standard, "a name", \.symbol)
+    guard names.isEmpty || names.contains(name) else {
+      throw error(
+        field, "it is \(name), not one of \(names.joined(separator: ", "))", code: .unsupported)
+    }
+    return name
   }
 
   /// The message in a field; if missing, an empty message with all defaults.

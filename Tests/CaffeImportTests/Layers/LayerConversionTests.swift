@@ -177,6 +177,27 @@ import Testing
     #expect(error?.field == "pooling_param.ceil_mode")
   }
 
+  /// Caffe refuses names that an enumeration lacks.
+  @Test(
+    arguments: [
+      ("Pooling", "pooling_param", "round_mode: FOO kernel_size: 2", "round_mode"),
+      ("LRN", "lrn_param", "norm_region: FOO", "norm_region"),
+      ("LRN", "lrn_param", "alpha: nan", "alpha"),
+      ("Power", "power_param", "scale: nan", "scale"),
+      ("BatchNorm", "batch_norm_param", "eps: nan", "eps"),
+      ("Reduction", "reduction_param", "operation: FOO", "operation"),
+    ])
+  func namesAndNumbersThatMeanNothingAreRefused(
+    type: String, message: String, settings: String, field: String
+  ) throws {
+    let error = modelError {
+      try convert(
+        input("x", 1, 4, 7, 8) + layer("a", type, "x", "a", "\(message) { \(settings) }"))
+    }
+    #expect(error?.layer == "a")
+    #expect(error?.field == "\(message).\(field)")
+  }
+
   /// Almost all layers require only specification 1.
   @Test(arguments: [
     ("Softmax", "softmax_param { axis: 2 }", 1), ("ArgMax", "argmax_param { axis: 1 }", 1),
