@@ -76,13 +76,7 @@ final class ProgramBuilder {
     names.remove(variable.name)
     let name = uniqueName(name)
     for index in operations.indices[mark...] {
-      for position in operations[index].outputs.indices
-      where operations[index].outputs[position].name == variable.name {
-        operations[index].outputs[position].name = name
-      }
-      for position in operations[index].inputs.indices {
-        operations[index].inputs[position].rename([variable.name: name])
-      }
+      operations[index].renameValues([variable.name: name])
     }
     var renamed = variable
     renamed.name = name

@@ -205,16 +205,15 @@ extension MILBlock {
   fileprivate mutating func renameValues(_ names: [String: String]) {
     for index in inputs.indices { inputs[index].rename(names) }
     outputs = outputs.map { names[$0] ?? $0 }
-    for index in operations.indices {
-      for position in operations[index].outputs.indices {
-        operations[index].outputs[position].rename(names)
-      }
-      for position in operations[index].inputs.indices {
-        operations[index].inputs[position].rename(names)
-      }
-      for position in operations[index].blocks.indices {
-        operations[index].blocks[position].renameValues(names)
-      }
-    }
+    for index in operations.indices { operations[index].renameValues(names) }
+  }
+}
+
+extension MILOperation {
+  /// Renames the results, and the values that the operation and its blocks read.
+  package mutating func renameValues(_ names: [String: String]) {
+    for index in outputs.indices { outputs[index].rename(names) }
+    for index in inputs.indices { inputs[index].rename(names) }
+    for index in blocks.indices { blocks[index].renameValues(names) }
   }
 }

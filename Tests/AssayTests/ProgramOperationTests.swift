@@ -10,7 +10,7 @@ import Testing
       ("encoder", ["layer_norm": 2, "gelu": 1, "matmul": 2, "linear": 7, "softmax": 1]),
       ("decoder", ["layer_norm": 2, "gelu": 1, "matmul": 2, "linear": 7, "softmax": 1]),
       ("recurrent", ["lstm": 1, "transpose": 0]),
-      ("text", ["relu": 2, "max_pool": 2, "transpose": 1]),
+      ("text", ["relu": 2, "reduce_max": 2, "transpose": 1]),
       ("mobile", ["conv": 4, "linear": 1, "relu6": 2, "batch_norm": 0, "transpose": 1]),
       ("excitation", ["conv": 4, "silu": 2, "sigmoid": 1, "transpose": 2, "reduce_mean": 1]),
       ("convnext", ["conv": 4, "layer_norm": 2, "gelu": 1, "transpose": 2]),

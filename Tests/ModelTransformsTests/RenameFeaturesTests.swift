@@ -180,4 +180,24 @@ struct RenameFeaturesTests {
     #expect(throws: Never.self) { try model(2004, [0xFF]).renamingFeatures(["input": "x"]) }
     #expect(throws: ModelError.self) { try model(2001, [0xFF]).renamingFeatures(["input": "x"]) }
   }
+
+  /// The block of a loop reads a value that is computed before it.
+  @Test func blocksReadRenamedValues() {
+    func gather(_ input: String, _ output: String) -> MILOperation {
+      var operation = MILOperation()
+      operation.type = "gather"
+      operation.inputs = [MILArgumentEntry("x", [.name(input)])]
+      operation.outputs = [MILNamedType(output, MILValueType(.float32, [1]))]
+      return operation
+    }
+    var block = MILBlock()
+    block.operations = [gather("rows", "row")]
+    block.outputs = ["row"]
+    var loop = gather("steps", "last")
+    loop.blocks = [block]
+    loop.renameValues(["rows": "gru_blob", "row": "step"])
+    #expect(loop.blocks.first?.operations == [gather("gru_blob", "step")])
+    #expect(loop.blocks.first?.outputs == ["step"])
+    #expect(loop.inputs == gather("steps", "last").inputs)
+  }
 }
