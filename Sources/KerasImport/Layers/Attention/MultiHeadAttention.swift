@@ -96,23 +96,22 @@ enum MultiHeadAttention: KerasLayer {
       }
       let merged = try projection.merged(
         attended, valueSize, outer: queries.rank == 4 ? queries.shape[1] : nil, &network)
-      var result = try output(
-        merged, [heads, valueSize], outputShape, hasBias: hasBias, call, &network)
+      let channels = call.missingWeights == nil ? nil : call.inputs.first?.shape.last ?? nil
+      let sizes = outputShape?.map { Int?($0) } ?? [channels]
+      var result = try output(merged, [heads, valueSize] + sizes, hasBias: hasBias, call, &network)
       if let folding { result = try folding.unfolded(result, call, &network) }
       result.mask = query.mask
       return returnsScores ? [result, weights] : [result]
     }
   }
 
-  /// - Parameter heads: the number of heads and the size of each.
+  /// - Parameter shape: the number of heads, the size of each, and the shape of the output.
   private static func output(
-    _ merged: KerasTensor, _ heads: [Int], _ outputShape: [Int]?, hasBias: Bool, _ call: LayerCall,
+    _ merged: KerasTensor, _ shape: [Int?], hasBias: Bool, _ call: LayerCall,
     _ network: inout KerasWriter
   ) throws -> KerasTensor {
-    let inner = heads[0] * heads[1]
-    let channels = call.missingWeights == nil ? nil : call.inputs.first?.shape.last ?? nil
-    let sizes = outputShape?.map { Int?($0) } ?? [channels]
-    let kernel = try call.weight("attention_output_kernel", heads + sizes)
+    let kernel = try call.weight("attention_output_kernel", shape)
+    let inner = kernel.shape[0] * kernel.shape[1]
     let made = Array(kernel.shape[2...])
     let outputs = try checkedProduct(made, limit: Limits.dimension)
     let bias =

@@ -24,13 +24,13 @@ enum EinsumDense: KerasLayer {
   }
 
   private static func biased(
-    _ tensor: KerasTensor, _ biasAxes: String, _ target: [Character], of equation: Einsum,
-    _ call: LayerCall, _ network: inout KerasWriter
+    _ tensor: KerasTensor, _ biasAxes: String, _ target: [Character], _ call: LayerCall,
+    _ network: inout KerasWriter
   ) throws -> KerasTensor {
     let letters = Array(biasAxes)
     let indices = letters.compactMap { target.firstIndex(of: $0) }.sorted()
     guard indices.count == letters.count, let first = indices.first, first > 0 else {
-      throw call.error("the bias axes '\(biasAxes)' are not axes of '\(equation.text)'")
+      throw call.error("the bias axes '\(biasAxes)' are not axes of the result '\(String(target))'")
     }
     let shape = (first..<target.count).map { indices.contains($0) ? tensor.shape[$0] : 1 }
     let stored = try call.weight("bias", shape)
@@ -105,7 +105,7 @@ enum EinsumDense: KerasLayer {
       }
       tensor = rearranged(tensor, kept + own + made, target)
       if !biasAxes.isEmpty {
-        tensor = try biased(tensor, biasAxes, target, of: equation, call, &network)
+        tensor = try biased(tensor, biasAxes, target, call, &network)
       }
       return [try network.activate(activation, tensor, call)]
     }
