@@ -21,18 +21,13 @@ let sections: [SwiftSetting] =
   ] : []
 
 // What is slow without optimization is optimized in a debug build, too: `make test` runs one.
-func optimizedDebug(_ level: String) -> [SwiftSetting] {
+let fastDebug: [SwiftSetting] =
   isRoot
-    ? [
-      .unsafeFlags(
-        [level, "-whole-module-optimization", "-num-threads", "2"], .when(configuration: .debug))
-    ] : []
-}
-let fastDebug = optimizedDebug("-O")
+  ? [
+    .unsafeFlags(
+      ["-O", "-whole-module-optimization", "-num-threads", "2"], .when(configuration: .debug))
+  ] : []
 let optimized = sections + fastDebug
-
-/// For large targets that mostly call kernels: a debug build compiles them in an eighth less time.
-let compact = sections + optimizedDebug("-Osize")
 
 /// What does not compute takes a fifth less space so, and as much time.
 let small: [SwiftSetting] =
@@ -171,7 +166,7 @@ let package = Package(
         "CoreMLModel", "CustomLayers", "Formulas", "Kernels", "KernelInterface", "CSystem",
         "TensorCore",
       ],
-      settings: compact),
+      settings: optimized),
     library("MILImport", ["Engine", "CoreMLModel", "TensorCore"]),
     library(
       "MILExport",
@@ -236,14 +231,14 @@ let package = Package(
     library("Interpretation", ["TensorCore"], settings: optimized),
     library(
       "CaffeInterpretation", ["Interpretation", "CaffeFormat", "TensorCore", "LibC"],
-      settings: compact),
+      settings: optimized),
     library(
       "KerasInterpretation",
       ["Interpretation", "KerasFormat", "ByteFormats", "HDF5Reader", "TensorCore", "LibC"],
-      settings: compact),
+      settings: optimized),
     library(
       "DarknetInterpretation", ["Interpretation", "DarknetFormat", "TensorCore", "LibC"],
-      settings: compact),
+      settings: optimized),
     library("Imaging", ["ByteFormats", "Files", "TensorCore", "CCodecs"], settings: optimized),
     library("Detection", ["Imaging", "ByteFormats", "Files", "TensorCore"]),
     library("Verification", ["Engine", "TensorCore"], settings: small + fastDebug),

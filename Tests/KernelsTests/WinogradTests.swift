@@ -238,19 +238,21 @@ import Testing
   @Test(arguments: availableSets, WinogradForm.allCases)
   func everySizeAndChannelCount(_ set: InstructionSet, _ form: WinogradForm) {
     for size in 1...21 {
-      for (index, edge) in GuardedBuffer.Edge.allCases.enumerated() {
-        let plain = PlainConvolution(
-          inputChannels: 1 + size * 7 % 37, outputChannels: size * 3,
-          rows: form.vertical.taps + size % 10, width: form.horizontal.taps + (25 - size),
-          kernel: (form.vertical.taps, form.horizontal.taps), padding: (size + index) % 2)
-        let (x, w, b) = ConvolutionTests.data(plain, seed: UInt64(size))
-        var run = Run(plain: plain, form: form, edge: edge)
-        let found = compute(run, x, w, b, set.kernels)
-        expectClose(
-          found, plain.compute(x, w, b), within: form == .six ? 3e-5 : 1e-5, "\(set) \(plain)")
-        run.tiles = 1 + size % 5
-        run.panelsAtOnce = 1 + size % 3
-        #expect(compute(run, x, w, b, set.kernels) == found, "\(set) \(plain) divided")
+      for edge in GuardedBuffer.Edge.allCases {
+        for padding in [0, 1] {
+          let plain = PlainConvolution(
+            inputChannels: 1 + size * 7 % 37, outputChannels: size * 3,
+            rows: form.vertical.taps + size % 10, width: form.horizontal.taps + (25 - size),
+            kernel: (form.vertical.taps, form.horizontal.taps), padding: padding)
+          let (x, w, b) = ConvolutionTests.data(plain, seed: UInt64(size))
+          var run = Run(plain: plain, form: form, edge: edge)
+          let found = compute(run, x, w, b, set.kernels)
+          expectClose(
+            found, plain.compute(x, w, b), within: form == .six ? 3e-5 : 1e-5, "\(set) \(plain)")
+          run.tiles = 1 + size % 5
+          run.panelsAtOnce = 1 + size % 3
+          #expect(compute(run, x, w, b, set.kernels) == found, "\(set) \(plain) divided")
+        }
       }
     }
   }
