@@ -62,8 +62,8 @@ extension Weights {
   ///   - shape: the shape of the values; each index along `channelAxis` has its own scale, if that
   ///     axis exists.
   ///   - scales: how to choose the scales of linear codes and of evenly spaced tables.
-  ///   - type: the type in which a program stores scales and offsets of linear codes; nil for a network,
-  ///     which stores scales and biases.
+  ///   - type: the type in which a program stores scales and offsets of linear codes; nil for a
+  ///     network, which stores scales and biases.
   /// - Throws: `.unsupported` for a value that half precision or a table cannot represent.
   package func compressed(
     to precision: WeightPrecision, shape: [Int], channelAxis: Int = 0,

@@ -76,8 +76,9 @@ import Testing
     #expect(entries.map(\.storage) == ["float16"])
   }
 
-  /// A network's codes, which are compared with coremltools, equal a program's. The ends of a range with an
-  /// offset move by less than its 4000th part in a program, so that products of scale and offset are exact.
+  /// A network's codes, which are compared with coremltools, equal a program's. In a program, the
+  /// ends of a range with an offset move by less than its 4000th part, so that products of scale and
+  /// offset are exact.
   @Test(arguments: [CodeMode.linear, .linearSymmetric, .linearTable, .kMeansTable], [2, 4, 8])
   func codesAreThoseOfNetworks(mode: CodeMode, bits: Int) throws {
     let values = (0..<60).map { Float(($0 * 37) % 61) / 7 - 3 }

@@ -3,6 +3,10 @@ import Formulas
 import ImportSupport
 import TensorCore
 
+private enum EltwiseOperation {
+  case product, sum, maximum
+}
+
 extension CaffeLayerType {
   /// The bottoms concatenated along an axis
   static let concat = CaffeLayerType(
@@ -104,11 +108,14 @@ extension CaffeLayerType {
   ) { layer, network in
     try layer.requireBottoms(2...Int.max)
     let parameters = layer.parameters("eltwise_param")
-    let operation = try parameters.symbol("operation", of: ["PROD", "SUM", "MAX"])
+    let operation = try parameters.choice(
+      "operation",
+      of: ["PROD": EltwiseOperation.product, "SUM": .sum, "MAX": .maximum])
     let factors = try parameters.floats("coeff")
     try parameters.require(
-      factors.isEmpty || operation == "SUM", "coeff",
-      "coefficients with the operation \(operation)", hint: "only SUM has coefficients")
+      factors.isEmpty || operation == .sum, "coeff",
+      "coefficients with the operation \(parameters.symbol("operation"))",
+      hint: "only SUM has coefficients")
     try parameters.require(
       factors.isEmpty || factors.count == layer.inputs.count, "coeff",
       "\(factors.count) coefficients for \(layer.inputs.count) bottoms")
@@ -125,10 +132,9 @@ extension CaffeLayerType {
     }
     let top = layer.tops[0]
     switch operation {
-    case "SUM": return [first.with(network.sum(blobs, layer.name, to: top))]
-    case "PROD": return [first.with(network.add(layer.name, Multiply(), blobs, to: top))]
-    case "MAX": return [first.with(network.add(layer.name, Max(), blobs, to: top))]
-    default: throw parameters.unsupported("operation", operation)
+    case .sum: return [first.with(network.sum(blobs, layer.name, to: top))]
+    case .product: return [first.with(network.add(layer.name, Multiply(), blobs, to: top))]
+    case .maximum: return [first.with(network.add(layer.name, Max(), blobs, to: top))]
     }
   }
 

@@ -18,9 +18,9 @@ extension CaffeLayerType {
     let image = network.images(layer.input, for: layer.name)
     let alpha = try parameters.float("alpha")
     let beta = try parameters.float("beta")
-    let region = try parameters.symbol(
-      "norm_region", of: ["ACROSS_CHANNELS", "WITHIN_CHANNEL"])
-    if region == "WITHIN_CHANNEL" {
+    let isWithinChannel = try parameters.choice(
+      "norm_region", of: ["ACROSS_CHANNELS": false, "WITHIN_CHANNEL": true])
+    if isWithinChannel {
       return image.with(network.normalizedWithin(image.blob, size, alpha: alpha, beta: beta, layer))
     }
     var lrn = LRN()
@@ -141,8 +141,9 @@ extension CaffeLayerType {
     let factors = try layer.vector(0, "scale", count: channels)
     let shifts = try layer.vector(1, "bias", count: channels)
     let isWhole = layer.blobs.count >= 4
-    let mode = try parameters.symbol("bn_mode", default: "LEARN", of: ["LEARN", "INFERENCE"])
-    if !isWhole, mode == "INFERENCE" || parameters.has("frozen") {
+    let isInference = try parameters.choice(
+      "bn_mode", default: "LEARN", of: ["LEARN": false, "INFERENCE": true])
+    if !isWhole, isInference || parameters.has("frozen") {
       let moved = network.placed(input, axis: 1, in: Placement.channel, for: layer.name)
       return try network.scaled(moved, BroadcastAxes(channelsOf: moved), factors, shifts, layer)
     }

@@ -194,7 +194,7 @@ extension PoolingWindows {
     guard !isGlobal || (padding == [0, 0] && stride == [1, 1]) else {
       throw parameters.error("global_pooling", "global_pooling excludes padding and strides")
     }
-    let roundsDown = try parameters.symbol("round_mode", of: ["CEIL", "FLOOR"]) == "FLOOR"
+    let roundsDown = try parameters.choice("round_mode", of: ["CEIL": false, "FLOOR": true])
     if parameters.has("round_mode"), parameters.has("ceil_mode"),
       try roundsDown == parameters.bool("ceil_mode")
     {

@@ -12,11 +12,8 @@ extension CaffeLayerType {
   ) { layer, network in
     let input = network.five(try layer.onlyInput, for: layer.name)
     let parameters = layer.parameters("reduction_param")
-    let name = try parameters.symbol("operation", of: ["SUM", "ASUM", "SUMSQ", "MEAN"])
-    let modes: [String: Reduce.Operation] = [
-      "SUM": .sum, "ASUM": .l1, "SUMSQ": .sumsquare, "MEAN": .avg,
-    ]
-    guard let mode = modes[name] else { throw parameters.unsupported("operation", name) }
+    let mode: Reduce.Operation = try parameters.choice(
+      "operation", of: ["SUM": .sum, "ASUM": .l1, "SUMSQ": .sumsquare, "MEAN": .avg])
     let axis = try parameters.axis(of: input)
     let factor = try parameters.float("coeff")
     let (source, range, outer) = try network.reducible(input, from: axis, layer)

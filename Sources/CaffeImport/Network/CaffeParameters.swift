@@ -91,17 +91,20 @@ struct CaffeParameters: Sendable {
   }
 
   /// The name of an enumeration's value, such as `MAX`.
+  func symbol(_ field: String, default standard: String? = nil) throws -> String {
+    try scalar(field, standard, "a name", \.symbol)
+  }
+
+  /// What the name of an enumeration's value stands for.
   ///
-  /// - Throws: `.unsupported` for other names than `names`, unless these are empty.
-  func symbol(
-    _ field: String, default standard: String? = nil, of names: [String] = []
-  ) throws -> String {
-    let name = try scalar(field, standard, "a name", \.symbol)
-    guard names.isEmpty || names.contains(name) else {
-      throw error(
-        field, "it is \(name), not one of \(names.joined(separator: ", "))", code: .unsupported)
-    }
-    return name
+  /// - Throws: `.unsupported` for a name that `choices` lack.
+  func choice<Value>(
+    _ field: String, default standard: String? = nil, of choices: KeyValuePairs<String, Value>
+  ) throws -> Value {
+    let name = try symbol(field, default: standard)
+    let names = choices.map(\.key).joined(separator: ", ")
+    return try choices.first { $0.key == name }.map(\.value).orThrow(
+      unsupported(field, "it is \(name), not one of \(names)"))
   }
 
   /// The message in a field; if missing, an empty message with all defaults.

@@ -37,12 +37,14 @@ extension OperationGraph {
     for name in names {
       for factor in ["x", "y"] {
         guard let product = self[name], product.type == "matmul", let result = shape(name),
-          let type = type(name), let value = product.value(factor), movesAxes(value),
-          let source = operations[moves(before: value).last ?? value]?.value("x"),
+          let type = type(name), let value = product.value(factor), movesAxes(value)
+        else { continue }
+        let moves = moves(before: value)
+        guard let source = operations[moves[moves.count - 1]]?.value("x"),
           let start = shape(source), !isConstant(source)
         else { continue }
         var chain = AxisChain(start)
-        guard moves(before: value).reversed().allSatisfy({ follow($0, &chain) }),
+        guard moves.reversed().allSatisfy({ follow($0, &chain) }),
           chain.steps.contains(where: { if case .transpose = $0 { true } else { false } })
         else { continue }
         let rank = chain.shape.count
