@@ -34,7 +34,7 @@ package struct ConfigurationSection: Sendable {
 
   // MARK: Values
 
-  /// An integer. As in C's `atoi`, anything after the digits is ignored, as in `1.5` and `-6-1`.
+  /// An integer. As in C's `atoi`, decimals are ignored, and what follows a missing comma, as in `-6-1`.
   package func int(
     _ key: String, default value: Int, in range: ClosedRange<Int> = 0...Limits.dimension
   ) throws -> Int {
@@ -65,13 +65,16 @@ package struct ConfigurationSection: Sendable {
     return try Self.parts(option).map { try Self.int($0, option) }
   }
 
+  /// Numbers separated by commas, also after the last one.
   package func doubles(_ key: String) throws -> [Double]? {
     guard let option = self[key] else { return nil }
-    return try Self.parts(option).map { try Self.double($0, option) }
+    var parts = Self.parts(option)
+    if parts.last == "" { parts.removeLast() }
+    return try parts.map { try Self.double($0, option) }
   }
 
   private static func parts(_ option: Option) -> [String] {
-    option.value.split(separator: ",", omittingEmptySubsequences: true).map(String.init)
+    option.value.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
   }
 
   private static func int(_ text: String, _ option: Option) throws -> Int {
@@ -80,9 +83,10 @@ package struct ConfigurationSection: Sendable {
     let sign = digits.hasPrefix("-") ? 1 : 0
     let rest = digits.dropFirst(sign)
     let whole = rest.prefix { $0.isASCII && $0.isNumber }
+    let ignored = rest.dropFirst(whole.count)
     // `atoi` reads `.5` as 0, like `3.7` as 3.
-    guard Double(text) != nil || !whole.isEmpty,
-      let number = whole.isEmpty ? 0 : Int(whole)
+    guard Double(text) != nil || !whole.isEmpty, let number = whole.isEmpty ? 0 : Int(whole),
+      ignored.allSatisfy({ $0.isASCII && $0.isNumber || $0 == "." || $0 == "-" })
     else {
       throw error(option, "'\(text.prefix(60))' is not an integer")
     }

@@ -174,10 +174,10 @@ private struct ProgramCompression {
       bytes: try elements.type.byteCount(count))
     let rules = options.rules
     guard let precision = rules.precision(named: name, type: use.operation.type),
-      elements.shape.count > 1, count >= rules.minimumCount,
-      let storage = try storage(elements, precision, axis, &entry)
+      elements.shape.count > 1, count >= rules.minimumCount
     else { return entry }
     do {
+      guard let storage = try storage(elements, precision, axis, &entry) else { return entry }
       builder.release(name)
       _ = try ConstantExpression(
         shape: elements.shape, storage: storage, type: elements.type

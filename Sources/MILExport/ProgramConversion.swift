@@ -144,7 +144,13 @@ private struct ProgramConversion {
     let blobs = try interface.inputs(network.preprocessing)
     let inferred = network.inferredShapes(
       inputs: interface.inputShapes, custom: options.customLayers.outputShapes(of:_:))
-    if let error = inferred.errors.first { throw error }
+    if var error = inferred.errors.first {
+      if builder.hasOpenSizes || interface.hasAnyLength, error.hint == nil {
+        error.hint =
+          "sizes that the source leaves open were assumed; fix them with \(setting: "inputShape")"
+      }
+      throw error
+    }
     let lowering = NetworkLowering(builder: builder, options: options)
     var scope = NetworkLowering.Scope(
       blobs: blobs, inferred: inferred, live: Set(model.description?.output.map(\.name) ?? []))

@@ -129,10 +129,20 @@ extension Weights {
       case .table(let given): table(given)
       }
     }
-    if case .linear(let scale, _)? = quantization.kind, scale.contains(where: { !$0.isFinite }) {
-      throw ModelError(
-        .unsupported, "a scale of \(counted(bits, "bit")) exceeds the range of half precision")
-    }
+    let last = Float((1 << bits) - 1)
+    let isFinite =
+      switch quantization.kind {
+      case .linear(let scale, let bias)?:
+        zip(scale, bias).allSatisfy { scale, bias in
+          (options.type == nil ? scale * last + bias : scale * (last + bias / scale)).isFinite
+        }
+      case .lookupTable(let table)?: table.allSatisfy(\.isFinite)
+      case nil: true
+      }
+    try require(
+      isFinite, .unsupported,
+      "its values are too large for codes of \(counted(bits, "bit")) in "
+        + (options.type == .float16 ? "half precision" : "single precision"))
     return (PackedCodes.pack(codes, bits: bits), quantization)
   }
 

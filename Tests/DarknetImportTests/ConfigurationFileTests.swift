@@ -62,6 +62,10 @@ import Testing
   @Test(arguments: [
     ("filters=many", "line 2: filters: 'many' is not an integer"),
     ("filters=99999999999999999999", "line 2: filters: '99999999999999999999' is not an integer"),
+    ("filters=1e30", "line 2: filters: '1e30' is not an integer"),
+    ("filters=0x4", "line 2: filters: '0x4' is not an integer"),
+    ("filters=nan", "line 2: filters: 'nan' is not an integer"),
+    ("filters=1,2", "line 2: filters: '1,2' is not an integer"),
     ("filters=0", "line 2: filters: 0 is out of range"),
     ("filters=-4", "line 2: filters: -4 is out of range"),
   ])
@@ -72,9 +76,17 @@ import Testing
         == message)
   }
 
+  /// Darknet would take an empty item for layer 0.
+  @Test func itemsOfListsAreNumbers() throws {
+    let section = try parse("[a]\nlayers=-1,\nanchors=1,2.5,\nmask=1,,2\n").sections[0]
+    #expect(modelError { try section.ints("layers") }?.message.contains("'' is not") == true)
+    #expect(modelError { try section.ints("mask") }?.message.contains("'' is not") == true)
+    #expect(try section.doubles("anchors") == [1, 2.5])
+  }
+
   /// Parsed as by C's `atoi`.
   @Test func numbersEndWhereTheirDigitsEnd() throws {
-    let section = try parse("[a]\nlayers=-6-1\nmask=3x, 4-5,+2.5\n").sections[0]
+    let section = try parse("[a]\nlayers=-6-1\nmask=3, 4-5,+2.5\n").sections[0]
     #expect(try section.ints("layers") == [-6])
     #expect(try section.ints("mask") == [3, 4, 2])
   }

@@ -65,7 +65,7 @@ import Testing
       "[region]\nclasses=20\nnum=5\n",
       "its input has 4 channels, but 5 boxes of 25 numbers need 125"
     ),
-    ("[yolo]\nclasses=2\nnum=3\nmask=,\n", "line 8: mask: it refers to no anchor"),
+    ("[yolo]\nclasses=2\nnum=3\nmask=,\n", "line 8: mask: '' is not an integer"),
     ("[detection]\nclasses=2\n", "its input has 256 numbers, but 7 × 7 cells need 196"),
     ("[avgpool]\n[region]\nclasses=0\ncoords=4\nnum=1\n", "its input has 4 channels"),
     ("[conv_lstm]\noutput=3\n", "changes the size of the state"),

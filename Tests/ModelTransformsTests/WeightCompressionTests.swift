@@ -112,4 +112,20 @@ struct WeightCompressionTests {
       }
     }
   }
+
+  /// 6e38, the range of the values, exceeds the largest float, 3.4e38: no scale of one bit can span it,
+  /// nor can a network, which adds the bias to the product. A program subtracts the offset first.
+  @Test func rangesBeyondSinglePrecision() throws {
+    let weights = Weights([-3e38, 0, 3e38])
+    func compressed(_ bits: Int, _ mode: CodeMode, _ type: MILDataType? = nil) throws -> Weights {
+      try weights.compressed(
+        to: .codes(bits: bits, mode), shape: [1, 3], scales: .range, type: type)
+    }
+    for mode in [CodeMode.linear, .linearTable] {
+      let error = modelError { try compressed(1, mode) }
+      #expect(error?.message.contains("codes of 1 bit in single precision") == true)
+    }
+    #expect(throws: ModelError.self) { try compressed(8, .linear) }
+    #expect(try compressed(8, .linear, .float32).quantization != nil)
+  }
 }

@@ -51,11 +51,7 @@ extension CaffeLayerType {
 }
 
 private struct DetectionSettings {
-  enum Code: String {
-    case corner = "CORNER"
-    case centerSize = "CENTER_SIZE"
-    case cornerSize = "CORNER_SIZE"
-  }
+  enum Code { case corner, centerSize, cornerSize }
 
   let layer: LayerCall
   let boxes: Int
@@ -82,9 +78,9 @@ private struct DetectionSettings {
     locations = isShared ? 1 : classes
     let background = try parameters.int("background_label_id")
     labels = (0..<classes).filter { $0 != background }
-    let name = try parameters.symbol("code_type")
-    let code = try Code(rawValue: name).orThrow(parameters.unsupported("code_type", name))
-    self.code = code
+    code = try parameters.choice(
+      "code_type",
+      of: ["CORNER": .corner, "CENTER_SIZE": .centerSize, "CORNER_SIZE": .cornerSize])
     isVarianceInTarget = try parameters.bool("variance_encoded_in_target")
     threshold =
       parameters.has("confidence_threshold")

@@ -42,9 +42,7 @@ extension CaffeLayerType {
     try layer.requireImages(input)
     let parameters = layer.parameters("spp_param")
     let height = try parameters.int("pyramid_height", atLeast: 1, atMost: 16)
-    let name = try parameters.symbol("pool")
-    let method = try PoolingWindows.Method(rawValue: name).orThrow(
-      parameters.unsupported("pool", name))
+    let method = try parameters.choice("pool", of: PoolingWindows.Method.names)
     let image = network.images(input, for: layer.name)
     if method == .stochastic { try network.requirePositive(image, layer) }
     let extents = Array(input.shape.suffix(2))
@@ -152,11 +150,13 @@ extension CaffeLayerType {
 
 /// The windows of a pooling layer over its bottom.
 struct PoolingWindows: Sendable {
-  enum Method: String, Sendable {
-    case max = "MAX"
-    case average = "AVE"
+  enum Method: Sendable {
+    case max
+    case average
     /// A random choice in training.
-    case stochastic = "STOCHASTIC"
+    case stochastic
+
+    static let names: KeyValuePairs = ["MAX": max, "AVE": average, "STOCHASTIC": stochastic]
   }
 
   let method: Method
@@ -171,8 +171,7 @@ struct PoolingWindows: Sendable {
 
 extension PoolingWindows {
   init(_ parameters: CaffeParameters, _ input: CaffeTensor) throws {
-    let name = try parameters.symbol("pool")
-    let method = try Method(rawValue: name).orThrow(parameters.unsupported("pool", name))
+    let method = try parameters.choice("pool", of: Method.names)
     let extents = Array(input.shape.suffix(2))
     let isGlobal = try parameters.bool("global_pooling")
     var kernel = extents

@@ -59,6 +59,9 @@ private struct PriorBoxSettings {
     guard [0, 1, 4].contains(variances.count) else {
       throw parameters.error("variance", "it has \(variances.count) values; one or four are needed")
     }
+    try parameters.require(
+      variances.allSatisfy { $0 > 0 }, "variance",
+      "the variances \(variances) must be larger than 0")
     self.variances =
       variances.count == 4 ? variances : [Float](repeating: variances.first ?? 0.1, count: 4)
     let side = parameters.has("img_size") ? try parameters.int("img_size", atLeast: 1) : nil
@@ -76,6 +79,8 @@ private struct PriorBoxSettings {
     } else {
       step = nil
     }
+    try parameters.require(
+      step?.allSatisfy { $0 > 0 } ?? true, "step", "the steps \(step ?? []) must be larger than 0")
     offset = try parameters.float("offset")
   }
 

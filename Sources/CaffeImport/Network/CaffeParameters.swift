@@ -75,7 +75,9 @@ struct CaffeParameters: Sendable {
 
   func doubles(_ field: String) throws -> [Double] {
     try (self[field]?.values ?? []).flatMap { value in
-      let numbers = try value.numbers.orThrow(error(field, "\(value.text) is not a number"))
+      guard let numbers = value.numbers, !numbers.contains(where: \.isNaN) else {
+        throw error(field, "\(value.text) is not a number")
+      }
       return numbers
     }
   }

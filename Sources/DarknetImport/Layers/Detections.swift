@@ -59,12 +59,11 @@ extension DarknetLayer {
     let count = try section.int("num", default: 1, in: 1...(1 << 16))
     let mask = try section.ints("mask") ?? Array(0..<count)
     var found = [try section.anchorFault(count)].compactMap { $0 }
-    if let option = section["mask"] {
-      guard !mask.isEmpty else { throw section.error(option, "it refers to no anchor") }
-      if let position = mask.first(where: { !(0..<count).contains($0) }) {
-        found.append(
-          "line \(option.line): mask: anchor \(position) of \(count); boxes cannot be decoded")
-      }
+    if let option = section["mask"],
+      let position = mask.first(where: { !(0..<count).contains($0) })
+    {
+      found.append(
+        "line \(option.line): mask: anchor \(position) of \(count); boxes cannot be decoded")
     }
     let faults = found
     return { call, network in

@@ -181,6 +181,10 @@ import Testing
   @Test(
     arguments: [
       ("Pooling", "pooling_param", "round_mode: FOO kernel_size: 2", "round_mode"),
+      ("Pooling", "pooling_param", "pool: FOO kernel_size: 2", "pool"),
+      ("PriorBox", "prior_box_param", "min_size: 1 variance: nan", "variance"),
+      ("PriorBox", "prior_box_param", "min_size: 1 variance: -1", "variance"),
+      ("PriorBox", "prior_box_param", "min_size: 1 step: 0 img_size: 8", "step"),
       ("LRN", "lrn_param", "norm_region: FOO", "norm_region"),
       ("LRN", "lrn_param", "alpha: nan", "alpha"),
       ("Power", "power_param", "scale: nan", "scale"),
