@@ -206,6 +206,7 @@ import Testing
     let support = packageRoot + "/Sources/PluginSupport/Support/CoreML/"
     let sources = try FileManager.default.contentsOfDirectory(atPath: support)
       .filter { $0.hasSuffix(".swift") }.map { support + $0 }
+      + [packageRoot + "/Fixtures/generated/MLModel.swift"]
     try withTemporaryFolder { folder in
       func compile(_ arguments: [String]) throws {
         let result = try swiftc.run(arguments, in: folder)
