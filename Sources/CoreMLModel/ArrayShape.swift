@@ -21,6 +21,15 @@ package enum ArrayShape {
     return resolved
   }
 
+  /// The position along each axis of an element, by its number in row-major order.
+  package static func position(of index: Int, in shape: some Collection<Int>) -> [Int] {
+    var rest = index
+    return shape.reversed().map { size in
+      defer { rest /= size }
+      return rest % size
+    }.reversed()
+  }
+
   /// The common shape after broadcasting: aligned at the last axis; along each axis, all sizes are
   /// equal or 1.
   package static func broadcast(_ shapes: [[Int]]) throws -> [Int] {

@@ -14,13 +14,9 @@ package struct BorderAmounts: SpecificationMessage {
   package init() {}
 
   package init(top: Int, bottom: Int, left: Int, right: Int) {
-    var height = EdgeSizes()
-    height.startEdgeSize = top
-    height.endEdgeSize = bottom
-    var width = EdgeSizes()
-    width.startEdgeSize = left
-    width.endEdgeSize = right
-    borderAmounts = [height, width]
+    borderAmounts = [(top, bottom), (left, right)].map {
+      EdgeSizes().with(\.startEdgeSize, $0).with(\.endEdgeSize, $1)
+    }
   }
 
   package var top: Int { borderAmounts.first?.startEdgeSize ?? 0 }

@@ -5,7 +5,8 @@ import TensorCore
 package protocol DynamicLayer: LayerParameters {
   /// Whether the output sizes depend on the values, not only on the shapes.
   static var sizesDependOnValues: Bool { get }
-  /// The indices, among `count` inputs, of those whose values determine the sizes.
+  /// The indices, among `count` inputs, of those whose values determine the sizes; by default, of all
+  /// but the first.
   func decidingInputs(_ count: Int) -> [Int]
   /// The indices of the inputs that the resolved layer takes.
   func keptInputs(_ count: Int) -> [Int]
@@ -17,6 +18,8 @@ package protocol DynamicLayer: LayerParameters {
 
 extension DynamicLayer {
   package static var sizesDependOnValues: Bool { true }
+
+  package func decidingInputs(_ count: Int) -> [Int] { Array(1..<max(1, count)) }
 
   package func keptInputs(_ count: Int) -> [Int] {
     let deciding = decidingInputs(count)

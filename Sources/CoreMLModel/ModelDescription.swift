@@ -77,10 +77,7 @@ public struct FeatureDescription: SpecificationMessage {
 
   package init(name: String, kind: FeatureType.Kind, isOptional: Bool = false) {
     self.name = name
-    var type = FeatureType()
-    type.kind = kind
-    type.isOptional = isOptional
-    self.type = type
+    type = FeatureType().with(\.kind, kind).with(\.isOptional, isOptional)
   }
 
   package static let fields: Fields = [

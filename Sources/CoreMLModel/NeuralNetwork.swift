@@ -51,6 +51,11 @@ package struct NeuralNetworkClassifier: SpecificationMessage {
 
   package init() {}
 
+  /// - Parameter probabilities: the blob with the probabilities.
+  package init(_ network: NeuralNetwork, _ labels: ClassLabels, probabilities: String) {
+    (self.network, classLabels, labelProbabilityLayerName) = (network, labels, probabilities)
+  }
+
   package var unknownFields: UnknownFields {
     get { network.unknownFields }
     set { network.unknownFields = newValue }
@@ -94,9 +99,7 @@ extension Model {
         classifier.network = newValue
         type = .neuralNetworkClassifier(classifier)
       case .neuralNetworkRegressor:
-        var regressor = NeuralNetworkRegressor()
-        regressor.network = newValue
-        type = .neuralNetworkRegressor(regressor)
+        type = .neuralNetworkRegressor(NeuralNetworkRegressor().with(\.network, newValue))
       default: type = .neuralNetwork(newValue)
       }
     }

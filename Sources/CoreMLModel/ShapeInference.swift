@@ -23,17 +23,17 @@ package struct InferredShapes: Sendable {
 extension NeuralNetwork {
   /// The shapes of all blobs for the given input shapes; inference continues after errors.
   ///
-  /// - Parameters:
-  ///   - depth: how many levels of nested networks to look into; blobs written deeper have unknown
-  ///     shapes.
-  ///   - custom: returns the output shapes of a custom layer; without it they stay unknown.
+  /// - Parameter custom: returns the output shapes of a custom layer; without it they stay unknown.
   package func inferredShapes(
-    inputs: [String: [Int]], depth: Int = 3, custom: ((Custom, [[Int]]) throws -> [[Int]])? = nil
+    inputs: [String: [Int]], custom: ((Custom, [[Int]]) throws -> [[Int]])? = nil
   ) -> InferredShapes {
-    shapesOfAnyRank(inputs, depth, custom).withAxes
+    shapesOfAnyRank(inputs, 3, custom).withAxes
   }
 
   /// The same, keeping rank 0.
+  ///
+  /// - Parameter depth: how many levels of nested networks to look into; blobs written deeper have
+  ///   unknown shapes.
   fileprivate func shapesOfAnyRank(
     _ inputs: [String: [Int]], _ depth: Int, _ custom: ((Custom, [[Int]]) throws -> [[Int]])?
   ) -> InferredShapes {
@@ -128,14 +128,18 @@ extension ControlLayer {
   }
 }
 
+extension NeuralNetwork {
+  /// The blobs that the layers, and networks nested in them, write.
+  package var blobsWritten: Set<String> {
+    layers.reduce(into: []) { $0.formUnion($1.blobsWrittenInside.union($1.output)) }
+  }
+}
+
 extension NeuralNetworkLayer {
   /// The blobs that nested networks write.
   package var blobsWrittenInside: Set<String> {
-    guard let networks = (parameters as? any ControlLayer)?.networks else { return [] }
-    return networks.flatMap(\.layers).reduce(into: []) {
-      $0.formUnion($1.output)
-      $0.formUnion($1.blobsWrittenInside)
-    }
+    let networks = (parameters as? any ControlLayer)?.networks ?? []
+    return networks.reduce(into: []) { $0.formUnion($1.blobsWritten) }
   }
 }
 

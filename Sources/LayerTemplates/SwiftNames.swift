@@ -1,11 +1,14 @@
+import CoreMLModel
 import TensorCore
 
 /// Converts a model's names to Swift identifiers, literals and comments. No name can break out of
 /// the text that it is inserted into.
 package struct SwiftNames {
-  private var taken: Set<String>
+  private var pool: NamePool
 
-  package init(taken: Set<String>) { self.taken = taken }
+  package init(taken: Set<String>) {
+    pool = NamePool(taken.union(Self.keywords)) { "_\($0 + 1)" }
+  }
 
   /// `name` with `_` for characters that identifiers cannot contain, and with a number appended if
   /// the result is a Swift keyword or already taken.
@@ -15,14 +18,7 @@ package struct SwiftNames {
     if let first = text.unicodeScalars.first, ("0"..."9").contains(first) {
       text = empty + "_" + text
     }
-    var candidate = text
-    var number = 2
-    while taken.contains(candidate) || Self.keywords.contains(candidate) {
-      candidate = "\(text)_\(number)"
-      number += 1
-    }
-    taken.insert(candidate)
-    return candidate
+    return pool.take(text)
   }
 
   /// Whether `name` is a valid identifier.

@@ -207,9 +207,9 @@ struct ConstantExpression {
     _ name: String
   ) throws -> Variable {
     let name = builder.uniqueName(name)
-    var result = MILOperation()
-    result.type = operation
-    result.attributes = [MILAttribute("name", MILValue(name))]
+    let variable = Variable(name: name, type: type, shape: shape)
+    var result = MILOperation(
+      operation, name: name, outputs: [MILNamedType(name, MILValueType(variable))])
     for (key, value) in arguments {
       if builder.target >= .iOS18 {
         let constant = try builder.constant(value, name: "\(name)_\(key)")
@@ -218,8 +218,6 @@ struct ConstantExpression {
         result.attributes.append(MILAttribute(key, value))
       }
     }
-    let variable = Variable(name: name, type: type, shape: shape)
-    result.outputs = [MILNamedType(name, MILValueType(variable))]
     try builder.append(result)
     return variable
   }

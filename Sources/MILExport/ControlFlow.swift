@@ -176,7 +176,7 @@ extension NetworkLowering {
         [
           ("x", .variable(builder.reshape(variable, to: [count]))), ("begin", .ints([0])),
           ("end", .ints([1])),
-        ], type: variable.type, outputs: [(variable.type, [1])])[0]
+        ], type: variable.type, shape: [1])
     }
     return try builder.reshape(builder.cast(first, to: type), to: [])
   }
@@ -199,6 +199,6 @@ extension NetworkLowering {
       ModelError(.unsupported, "the shape of '\(name)' depends on what runs"))
     return try builder.add(
       "fill", label, [("shape", .ints(shape)), ("value", .number(0))], type: type(shape),
-      outputs: [(type(shape), shape)])[0]
+      shape: shape)
   }
 }

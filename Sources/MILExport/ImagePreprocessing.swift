@@ -9,7 +9,7 @@ extension ProgramBuilder {
     func combine(_ operation: String, _ x: Variable, _ y: Variable) throws -> Variable {
       try add(
         operation, image.name, [("x", .variable(x)), ("y", .variable(y))], type: .float32,
-        outputs: [(.float32, x.shape)])[0]
+        shape: x.shape)
     }
     func constant(_ values: [Float], _ shape: [Int], _ name: String) throws -> Variable {
       try self.constant(FloatValues(values), shape, .float32, name: "\(image.name)_\(name)")

@@ -102,7 +102,7 @@ struct LayerCall {
   ) throws -> Variable {
     try builder.add(
       operation, name, [("x", .variable(x))] + arguments, type: type,
-      outputs: [(resultType ?? x.type, shape ?? x.shape)])[0]
+      result: resultType ?? x.type, shape: shape ?? x.shape)
   }
 
   /// A binary operation with broadcasting.
@@ -111,7 +111,7 @@ struct LayerCall {
   ) throws -> Variable {
     try builder.add(
       operation, name, [("x", .variable(x)), ("y", .variable(y))], type: type,
-      outputs: [(resultType ?? x.type, try ArrayShape.broadcast([x.shape, y.shape]))])[0]
+      result: resultType ?? x.type, shape: try ArrayShape.broadcast([x.shape, y.shape]))
   }
 
   /// An operation on an array and a number.
@@ -127,7 +127,7 @@ struct LayerCall {
     shape: [Int]
   ) throws -> Variable {
     try builder.add(
-      operation, name, arguments, type: self.type, outputs: [(type ?? self.type, shape)])[0]
+      operation, name, arguments, type: self.type, result: type, shape: shape)
   }
 
   func reduce(

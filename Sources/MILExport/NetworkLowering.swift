@@ -138,8 +138,4 @@ extension NeuralNetworkLayer {
 
 extension NeuralNetwork {
   var blobsRead: Set<String> { layers.reduce(into: []) { $0.formUnion($1.blobsRead) } }
-
-  var blobsWritten: Set<String> {
-    layers.reduce(into: []) { $0.formUnion($1.output + $1.blobsWrittenInside) }
-  }
 }

@@ -15,7 +15,7 @@ final class ProgramBuilder {
   let hasOpenSizes: Bool
   private(set) var operations: [MILOperation] = []
   var weights = MILWeightFileWriter()
-  private var names: Set<String> = []
+  private var names = NamePool { "_\($0)" }
   /// Variables in single precision that become the largest numbers of half precision, not infinity:
   /// a softmax of nothing but −∞, as of a row that a mask excludes, is not a number.
   var saturating: Set<String> = []
@@ -51,29 +51,17 @@ final class ProgramBuilder {
   // MARK: - Names
 
   /// A unique identifier: letters, digits and underscores, not starting with a digit.
-  func uniqueName(_ name: String) -> String {
-    let name = MILProgram.identifier(name)
-    if names.insert(name).inserted { return name }
-    var number = 1
-    while !names.insert("\(name)_\(number)").inserted { number += 1 }
-    return "\(name)_\(number)"
-  }
+  func uniqueName(_ name: String) -> String { names.take(MILProgram.identifier(name)) }
 
   /// Reserves the names of a block's values.
-  func reserve(_ block: MILBlock) {
-    names.formUnion(block.inputs.map(\.name))
-    for operation in block.operations {
-      names.formUnion(operation.outputs.map(\.name))
-      operation.blocks.forEach(reserve)
-    }
-  }
+  func reserve(_ block: MILBlock) { names.insert(block.valueNames) }
 
   /// Releases the name of a value so that it can be written again.
-  func release(_ name: String) { names.remove(name) }
+  func release(_ name: String) { names.remove([name]) }
 
   /// Renames a variable that was written since `mark`.
   func rename(_ variable: Variable, to name: String, since mark: Int = 0) -> Variable {
-    names.remove(variable.name)
+    release(variable.name)
     let name = uniqueName(name)
     for index in operations.indices[mark...] {
       operations[index].renameValues([variable.name: name])
@@ -107,22 +95,26 @@ final class ProgramBuilder {
     _ operation: String, _ label: String, _ arguments: [(String, Argument)], type: MILDataType,
     outputs: [(type: MILDataType, shape: [Int])]
   ) throws -> [Variable] {
-    var result = MILOperation()
-    result.type = operation
     let name = uniqueName("\(label)_\(operation)")
-    result.inputs = try arguments.map { key, argument in
-      let bindings = try bindings(argument, name: "\(name)_\(key)", type)
-      return MILArgumentEntry(key, bindings)
+    let inputs = try arguments.map { key, argument in
+      MILArgumentEntry(key, try bindings(argument, name: "\(name)_\(key)", type))
     }
-    result.attributes = [MILAttribute("name", MILValue(name))]
     let variables = outputs.enumerated().map { index, output in
       Variable(
         name: index == 0 ? name : uniqueName("\(name)_\(index)"), type: output.type,
         shape: output.shape)
     }
-    result.outputs = variables.map { MILNamedType($0.name, MILValueType($0)) }
-    try append(result)
+    let outputs = variables.map { MILNamedType($0.name, MILValueType($0)) }
+    try append(MILOperation(operation, name: name, inputs: inputs, outputs: outputs))
     return variables
+  }
+
+  /// Adds an operation with one result, of the type of the numeric arguments unless specified.
+  func add(
+    _ operation: String, _ label: String, _ arguments: [(String, Argument)], type: MILDataType,
+    result: MILDataType? = nil, shape: [Int]
+  ) throws -> Variable {
+    try add(operation, label, arguments, type: type, outputs: [(result ?? type, shape)])[0]
   }
 
   /// A block of an operation: the operations that `make` writes, and the variables that it returns
@@ -201,11 +193,7 @@ final class ProgramBuilder {
   /// Adds a `const` operation.
   func constant(_ value: MILValue, name: String) throws -> Variable {
     let name = uniqueName(name)
-    var operation = MILOperation()
-    operation.type = "const"
-    operation.attributes = [MILAttribute("name", MILValue(name)), MILAttribute("val", value)]
-    operation.outputs = [MILNamedType(name, value.type ?? MILValueType())]
-    try append(operation)
+    try append(MILOperation(constant: value, name: name))
     let type = value.type?.tensor
     return Variable(name: name, type: type?.dataType ?? .unused, shape: type?.shape ?? [])
   }
@@ -243,12 +231,11 @@ final class ProgramBuilder {
         value = try add(
           "clip", "\(variable.name)_clip",
           [("x", .variable(variable)), ("alpha", .number(-65504)), ("beta", .number(65504))],
-          type: .float32, outputs: [(.float32, variable.shape)])[0]
+          type: .float32, shape: variable.shape)
       }
       return try add(
         "cast", "\(variable.name)_to_\(type.name)",
-        [("x", .variable(value)), ("dtype", .text(type.name))], type: type,
-        outputs: [(type, variable.shape)])[0]
+        [("x", .variable(value)), ("dtype", .text(type.name))], type: type, shape: variable.shape)
     }
   }
 
@@ -266,13 +253,12 @@ final class ProgramBuilder {
     let change = ShapeChange(from: variable.shape, to: shape)
     return try add(
       change.operation, variable.name, [("x", .variable(variable)), change.argument],
-      type: variable.type, outputs: [(variable.type, shape)])[0]
+      type: variable.type, shape: shape)
   }
 
   func copy(_ variable: Variable, _ label: String) throws -> Variable {
     try add(
-      "identity", label, [("x", .variable(variable))], type: variable.type,
-      outputs: [(variable.type, variable.shape)])[0]
+      "identity", label, [("x", .variable(variable))], type: variable.type, shape: variable.shape)
   }
 
   private func view(

@@ -120,10 +120,9 @@ private struct ProgramCompression {
     var uses: [String: Use] = [:]
     for operation in block.operations {
       for input in operation.inputs {
-        for binding in input.value?.arguments ?? [] {
-          guard case .name(let name)? = binding.content else { continue }
-          // A constant used by several operations is stored as the first one needs it.
-          if uses[name] == nil { uses[name] = Use(operation: operation, argument: input.key) }
+        // A constant used by several operations is stored as the first one needs it.
+        for name in input.names where uses[name] == nil {
+          uses[name] = Use(operation: operation, argument: input.key)
         }
       }
     }

@@ -158,9 +158,7 @@ private struct ProgramConversion {
     try lowering.lower(network, &scope, &failures)
     try report(failures)
     let outputs = try interface.outputs(model, scope.blobs, inferred.shapes)
-    var block = MILBlock()
-    block.operations = builder.operations
-    block.outputs = outputs
+    var block = MILBlock().with(\.operations, builder.operations).with(\.outputs, outputs)
     if options.simplifies {
       let types = interface.functionInputs.map { ($0.name, $0.type ?? MILValueType()) }
       block = try block.simplified(builder, types: Dictionary(uniqueKeysWithValues: types))
@@ -202,19 +200,11 @@ private struct ProgramConversion {
   /// Wraps the operations in a model.
   private func package(_ block: MILBlock, _ interface: ProgramInterface) throws -> Model {
     let target = builder.target
-    var entry = MILBlockEntry()
-    entry.key = target.opset
-    entry.value = block
-    var function = MILFunction()
-    function.inputs = interface.functionInputs
-    function.opset = target.opset
-    function.specializations = [entry]
-    var main = MILFunctionEntry()
-    main.key = "main"
-    main.value = function
-    var program = MILProgram()
-    program.version = 1
-    program.functions = [main]
+    let body = MILBlockEntry().with(\.key, target.opset).with(\.value, block)
+    let function = MILFunction().with(\.inputs, interface.functionInputs)
+      .with(\.opset, target.opset).with(\.specializations, [body])
+    let main = MILFunctionEntry().with(\.key, "main").with(\.value, function)
+    var program = MILProgram().with(\.version, 1).with(\.functions, [main])
     if !builder.weights.isEmpty {
       program.weightFiles = [builder.weightFile: try builder.weights.file()]
     }

@@ -124,14 +124,10 @@ struct ProgramInterface {
     let value = Variable(name: name, type: .float16, shape: shape)
     description.input[index] = FeatureDescription(
       name: name, kind: .state(ArrayFeatureType(shape: shape, dataType: .float16)))
-    var type = MILValueType()
-    var state = MILStateType()
-    state.wrappedType = MILValueType(value)
-    type.kind = .state(state)
-    functionInputs.append(MILNamedType(name, type))
+    let state = MILStateType().with(\.wrappedType, MILValueType(value))
+    functionInputs.append(MILNamedType(name, MILValueType().with(\.kind, .state(state))))
     return try builder.add(
-      "read_state", name, [("input", .variable(value))], type: .float16,
-      outputs: [(.float16, shape)])[0]
+      "read_state", name, [("input", .variable(value))], type: .float16, shape: shape)
   }
 
   /// Writes the next value of each state to the state instead of to an output.
@@ -146,7 +142,7 @@ struct ProgramInterface {
       let value = try builder.reshape(builder.cast(blob, to: .float16), to: array.shape)
       _ = try builder.add(
         "coreml_update_state", name, [("state", .variable(state)), ("value", .variable(value))],
-        type: .float16, outputs: [(.float16, array.shape)])
+        type: .float16, shape: array.shape)
     }
   }
 
@@ -344,22 +340,19 @@ struct ProgramInterface {
       description.output.append(
         FeatureDescription(name: scores, kind: .dictionary(type == .string ? .string : .int64)))
     }
-    var operation = MILOperation()
-    operation.type = "classify"
-    operation.inputs = [
-      MILArgumentEntry("probabilities", [.name(probabilities.name)]),
-      MILArgumentEntry("classes", [.value(list)]),
-    ]
-    var dictionary = MILDictionaryType()
-    dictionary.keyType = MILValueType(type, [])
-    dictionary.valueType = MILValueType(.float64, [])
-    var scoresType = MILValueType()
-    scoresType.kind = .dictionary(dictionary)
-    operation.outputs = [
-      MILNamedType(label, MILValueType(type, [])), MILNamedType(scores, scoresType),
-    ]
-    operation.attributes = [MILAttribute("name", MILValue("classify"))]
-    try builder.append(operation)
+    let dictionary = MILDictionaryType().with(\.keyType, MILValueType(type, []))
+      .with(\.valueType, MILValueType(.float64, []))
+    try builder.append(
+      MILOperation(
+        "classify", name: "classify",
+        inputs: [
+          MILArgumentEntry("probabilities", [.name(probabilities.name)]),
+          MILArgumentEntry("classes", [.value(list)]),
+        ],
+        outputs: [
+          MILNamedType(label, MILValueType(type, [])),
+          MILNamedType(scores, MILValueType().with(\.kind, .dictionary(dictionary))),
+        ]))
     return [label, scores]
   }
 }
@@ -368,7 +361,7 @@ extension NeuralNetwork {
   /// Whether the input is the initial state of a recurrent layer.
   fileprivate func isState(_ input: String) -> Bool {
     layers.contains { layer in
-      layer.parameters?.isRecurrent == true && layer.input.dropFirst().contains(input)
+      layer.parameters is any RecurrentLayer && layer.input.dropFirst().contains(input)
     }
   }
 
@@ -376,8 +369,7 @@ extension NeuralNetwork {
   fileprivate var readsSequences: Bool {
     layers.contains { layer in
       switch layer.parameters {
-      case let recurrent? where recurrent.isRecurrent: true
-      case is SequenceRepeat: true
+      case is any RecurrentLayer, is SequenceRepeat: true
       case let concat as Concat: concat.sequenceConcat
       case let permute as Permute: permute.axis.first ?? 0 != 0
       case let reshape as Reshape: reshape.targetShape.count == 4

@@ -98,7 +98,7 @@ struct ProgramUnion {
     }
     operations[index].outputs = try zip(operation.outputs, other.outputs).map { try union($0, $1) }
     for input in operation.inputs {
-      guard let name = input.name, let (position, values) = differing[name] else { continue }
+      guard let name = input.names.first, let (position, values) = differing[name] else { continue }
       let numbers = try resolved(input.key, operation, values).orThrow(Self.error(operation))
       operations[position].setWholeNumbers(numbers)
       differing[name] = nil
@@ -118,7 +118,7 @@ struct ProgramUnion {
       return numbers
     case ("slice_by_index", "end"):
       // The distance from the end of the axis may be the same for all sizes.
-      guard let x = operation.inputs.first(where: { $0.key == "x" })?.name, let sizes = own[x]
+      guard let x = operation.name("x"), let sizes = own[x]
       else { return nil }
       for position in positions {
         let distance = values.0[position] - sizes.0[position]
@@ -139,13 +139,6 @@ extension MILNamedType {
   fileprivate var sizes: [Int] {
     guard case .tensor(let tensor)? = type?.kind else { return [] }
     return tensor.dimensions.map { $0.size ?? 0 }
-  }
-}
-
-extension MILArgumentEntry {
-  /// The name of the argument's value.
-  fileprivate var name: String? {
-    if case .name(let name)? = value?.arguments.first?.content { name } else { nil }
   }
 }
 

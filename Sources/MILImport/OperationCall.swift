@@ -18,7 +18,7 @@ struct OperationCall: OperationArguments {
         return [ProgramValue(try MILElements(value, files: lowering.program.weightFiles))]
       }
       return try (operation.argument(name) ?? []).map { binding in
-        switch binding.content {
+        switch binding {
         case .name(let value): return try lowering.value(value)
         case .value(let value):
           return ProgramValue(try MILElements(value, files: lowering.program.weightFiles))
@@ -35,7 +35,7 @@ struct OperationCall: OperationArguments {
   }
 
   func value(_ name: String) throws -> ProgramValue {
-    try optional(name).orThrow(ModelError(.malformed, "the argument is missing", field: name))
+    try optional(name).orThrow(missing(name))
   }
 
   /// The argument `x`, of one of these ranks.
@@ -119,9 +119,7 @@ struct OperationCall: OperationArguments {
     if value.shape.contains(0), shape.contains(0) { return constant([], shape, value.type) }
     var result = value
     if value.blobShape != target {
-      var layer = ReshapeStatic()
-      layer.targetShape = target
-      result = try add(layer, value)
+      result = try add(ReshapeStatic().with(\.targetShape, target), value)
     } else if value.shape != shape, value.constant != nil {
       result.content = .blob(try lowering.blob(value, named: label + "_constant"))
     }
@@ -138,16 +136,17 @@ struct OperationCall: OperationArguments {
       for (axis, index) in inner.enumerated() { source.shape[index] = value.shape[axis] }
     }
     if axes == Array(0..<value.rank) { return source }
-    var layer = Transpose()
-    layer.axes = axes
-    return try add(layer, source)
+    return try add(Transpose().with(\.axes, axes), source)
   }
 
   func broadcast(_ value: ProgramValue, to shape: [Int]) throws -> ProgramValue {
     if value.blobShape == shape { return value }
-    var layer = BroadcastToStatic()
-    layer.targetShape = shape
-    return try add(layer, value)
+    return try add(BroadcastToStatic().with(\.targetShape, shape), value)
+  }
+
+  func concatenated(_ parts: [ProgramValue], _ axis: Int) throws -> ProgramValue {
+    if parts.count == 1 { return parts[0] }
+    return try addAll(ConcatND().with(\.axis, axis), parts, types: [parts[0].type])[0]
   }
 
   /// Applies `body` to the value as [N, C, H, W]; for an array of rank 3, H is 1.

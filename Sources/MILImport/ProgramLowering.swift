@@ -154,9 +154,7 @@ final class ProgramLowering {
       depth -= 1
     }
     try body()
-    var network = NeuralNetwork()
-    network.layers = layers
-    return network
+    return NeuralNetwork().with(\.layers, layers)
   }
 
   /// Renames blobs that were added since `mark` to the names of the program's values.
@@ -217,21 +215,15 @@ final class ProgramLowering {
   private func compute(
     _ blob: String, _ layers: [NeuralNetworkLayer], _ used: Set<String>
   ) throws -> [Float] {
-    var network = NeuralNetwork()
-    network.layers = layers
-    network.arrayInputShapeMapping = .exact
-    var model = Model()
-    var description = ModelDescription()
     let given = (values ?? [:]).filter { used.contains($0.key) }
-    description.input = used.sorted().map {
+    let features = used.sorted().map {
       let type = ArrayFeatureType(shape: inputs[$0] ?? [], dataType: .float32)
       return FeatureDescription(name: $0, kind: .multiArray(type))
     }
-    var output = FeatureDescription()
-    output.name = blob
-    description.output = [output]
-    model.description = description
-    model.type = .neuralNetwork(network)
+    let description = ModelDescription().with(\.input, features)
+      .with(\.output, [FeatureDescription().with(\.name, blob)])
+    let network = NeuralNetwork().with(\.layers, layers).with(\.arrayInputShapeMapping, .exact)
+    let model = Model().with(\.description, description).with(\.type, .neuralNetwork(network))
     if layers.isEmpty { return given[blob]?.elements ?? [] }
     if !used.isEmpty {
       var options = CompileOptions()

@@ -59,7 +59,7 @@ extension Model {
     do {
       for input in function.inputs {
         let feature = description.input.first { $0.name == input.name }
-        try inInput(input.name) {
+        try inArgument("input '\(input.name)'") {
           let value = try Self.value(input, feature, shapes[input.name], lowering)
           lowering.define(input.name, value)
         }
@@ -94,11 +94,8 @@ extension Model {
         FeatureDescription(name: state.output, kind: .multiArray(type)))
     }
     if let classes = lowering.classes {
-      var classifier = NeuralNetworkClassifier()
-      classifier.network = network
-      classifier.classLabels = classes.labels
-      classifier.labelProbabilityLayerName = classes.probabilities
-      result.model.type = .neuralNetworkClassifier(classifier)
+      result.model.type = .neuralNetworkClassifier(
+        NeuralNetworkClassifier(network, classes.labels, probabilities: classes.probabilities))
     } else {
       result.model.type = .neuralNetwork(network)
     }
@@ -117,8 +114,7 @@ extension Model {
       if lowering.keepsStates {
         lowering.states[input.name] = try lowering.input(input.name, tensor.dataType, shape)
       } else {
-        var zeros = FillStatic()
-        zeros.targetShape = shape.isEmpty ? [1] : shape
+        let zeros = FillStatic().with(\.targetShape, shape.isEmpty ? [1] : shape)
         let blob = try lowering.append(zeros, [], name: input.name)[0]
         lowering.states[input.name] = ProgramValue(blob: blob, tensor.dataType, shape)
       }
@@ -162,13 +158,5 @@ extension ProgramLowering {
     case .string, .int64, .dictionary: return true
     default: return false
     }
-  }
-}
-
-/// Adds the input's name to errors.
-private func inInput(_ name: String, _ body: () throws -> Void) throws {
-  do { try body() } catch var error as ModelError {
-    error.field = error.field ?? "input '\(name)'"
-    throw error
   }
 }

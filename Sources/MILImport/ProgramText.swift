@@ -106,8 +106,8 @@ package struct ProgramText {
     of operation: MILOperation, _ constants: [String: String]
   ) -> [(key: String, text: String)] {
     var arguments = operation.inputs.map { argument -> (key: String, text: String) in
-      let values = (argument.value?.arguments ?? []).map { binding in
-        switch binding.content {
+      let values = argument.bindings.map { binding in
+        switch binding {
         case .name(let name): constants[name] ?? Self.word(name)
         case .value(let value): short(value) ?? long(value)
         case nil: "nothing"

@@ -10,15 +10,7 @@ enum SamplingGrid: String {
   case unalignCorners = "UNALIGN_CORNERS"
 
   /// The equivalent in layers; nil if they do not support it.
-  var method: SamplingMethod? {
-    switch self {
-    case .strictAlignCorners: .strictAlignEndpoints
-    case .alignCorners: .alignEndpoints
-    case .default: .upsample
-    case .offsetCorners: .roiAlign
-    case .unalignCorners: nil
-    }
-  }
+  var method: SamplingMethod? { SamplingMethod.allCases.first { $0.operationName == rawValue } }
 
   /// Point i of `count` in an interval of length e is at offset[i] + slope[i] · e, clamped to the
   /// interval; for `offsetCorners`, e is at least 1 in this formula.
@@ -54,9 +46,8 @@ extension OperationCall {
   /// The elements at constant positions along an axis.
   func taken(_ x: ProgramValue, _ positions: [Int], axis: Int) throws -> ProgramValue {
     if positions == Array(0..<x.shape[axis]) { return x }
-    var layer = Gather()
-    layer.axis = axis
-    return try add(layer, x, ProgramValue(MILElements(positions, [positions.count])))
+    let indices = ProgramValue(MILElements(positions, [positions.count]))
+    return try add(Gather().with(\.axis, axis), x, indices)
   }
 
   /// Interpolates between the elements of an axis.
@@ -77,10 +68,7 @@ extension OperationCall {
   func resized(_ x: ProgramValue, _ sizes: [Int], _ grid: SamplingGrid) throws -> ProgramValue {
     try requireSizes(sizes, x)
     if x.rank >= 3, sizes.count == 2, let method = grid.method {
-      var layer = ResizeBilinear()
-      layer.targetSize = sizes
-      layer.mode = method
-      return try add(layer, x)
+      return try add(ResizeBilinear().with(\.targetSize, sizes).with(\.mode, method), x)
     }
     return try resized(x, sizes) {
       try interpolated($0, at: grid.points($1, of: $0.shape[$2]), axis: $2)

@@ -100,7 +100,7 @@ extension Model {
       (description?.input ?? []).filter { $0.type?.isOptional == true }.map(\.name))
     let outputs = Set((description?.output ?? []).map(\.name))
     return (neuralNetwork?.layers ?? []).flatMap { layer -> [(input: String, output: String)] in
-      guard layer.parameters?.isRecurrent == true else { return [] }
+      guard layer.parameters is any RecurrentLayer else { return [] }
       return zip(layer.input.dropFirst(), layer.output.dropFirst())
         .filter { inputs.contains($0) && outputs.contains($1) }
         .map { (input: $0, output: $1) }

@@ -6,9 +6,7 @@ extension Model {
   /// pixels is removed: the first layer receives the array as is.
   ///
   /// - Throws: `.mismatch` if there is no such feature, or it is neither image nor array.
-  package func settingArray(
-    _ name: String, dataType: ArrayFeatureType.DataType = .double
-  ) throws -> Model {
+  package func settingArray(_ name: String) throws -> Model {
     try editingFeature(name) { position in
       guard case .image(let image)? = position.feature.type?.kind else {
         _ = try position.feature.arrayType()
@@ -20,7 +18,7 @@ extension Model {
       {
         leading = network.imageInputShapeMapping == .rank4 ? [1] : [1, 1]
       }
-      var array = ArrayFeatureType(shape: leading + item, dataType: dataType)
+      var array = ArrayFeatureType(shape: leading + item, dataType: .double)
       let fixed = (leading + [item[0]]).map { SizeRange($0, $0) }
       switch image.flexibility {
       case .enumerated(let sizes)?:

@@ -64,19 +64,14 @@ extension Model {
     try require(
       array.shape.isEmpty || count == labels.count, .mismatch,
       "\(labels.count) class labels for the \(count) values of output '\(name)'")
-    var feature = FeatureDescription()
-    feature.name = label
-    feature.type = FeatureType()
-    description.output.append(feature)
+    description.output.append(
+      FeatureDescription().with(\.name, label).with(\.type, FeatureType()))
     description.predictedFeatureName = label
     description.predictedProbabilitiesName = name
     description.setLabelType(labels)
-    var classifier = NeuralNetworkClassifier()
-    classifier.network = network
-    classifier.classLabels = labels
-    classifier.labelProbabilityLayerName = name
     model.description = description
-    model.type = .neuralNetworkClassifier(classifier)
+    model.type = .neuralNetworkClassifier(
+      NeuralNetworkClassifier(network, labels, probabilities: name))
     return model
   }
 }

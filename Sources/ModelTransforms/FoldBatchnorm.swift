@@ -281,10 +281,9 @@ extension LayerParameters {
     }
     convolution.kernel = Weights(values)
     convolution.bias = Weights(offsets)
-    var scale = Scale()
-    scale.shapeScale = [outputs, 1, 1]
-    scale.scale = Weights(factors)
-    return (convolution, scale)
+    return (
+      convolution, Scale().with(\.shapeScale, [outputs, 1, 1]).with(\.scale, Weights(factors))
+    )
   }
 }
 

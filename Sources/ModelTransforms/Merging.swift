@@ -151,7 +151,7 @@ extension Model {
 
 extension Metadata {
   /// Adds the entries that only `other` has.
-  fileprivate mutating func add(_ other: Metadata?) {
+  mutating func add(_ other: Metadata?) {
     guard let other else { return }
     for path in [\Metadata.shortDescription, \.versionString, \.author, \.license]
     where self[keyPath: path].isEmpty { self[keyPath: path] = other[keyPath: path] }

@@ -11,10 +11,7 @@ extension Model {
   ) throws -> Model {
     if case .mlProgram? = type { return try addingProgramOutput(blob) }
     guard let network = neuralNetwork else { throw Self.noNetwork("takes outputs") }
-    try require(
-      network.layers.contains(where: { $0.output.contains(blob) }), .mismatch,
-      "the network has no blob '\(blob)'", hint: "list its layers with `assay inspect`"
-    )
+    try network.requireBlob(blob)
     try require(!featureNames.contains(blob), .mismatch, "'\(blob)' is already a feature")
     var model = self
     model.description?.output.append(network.arrayFeature(blob, shape: shape, dataType: dataType))

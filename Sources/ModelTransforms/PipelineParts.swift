@@ -131,11 +131,7 @@ extension Model {
     else { return self }
     var metadata = description?.metadata ?? Metadata()
     if let own = only.description?.metadata {
-      if metadata.shortDescription.isEmpty { metadata.shortDescription = own.shortDescription }
-      if metadata.versionString.isEmpty { metadata.versionString = own.versionString }
-      if metadata.author.isEmpty { metadata.author = own.author }
-      if metadata.license.isEmpty { metadata.license = own.license }
-      metadata.userDefined.merge(own.userDefined) { outer, _ in outer }
+      metadata.add(own)
       metadata.unknownFields = own.unknownFields
     }
     if only.description?.metadata != nil || description?.metadata != nil {

@@ -153,11 +153,7 @@ extension Model {
 extension MILTensorType {
   /// The same tensor type with another element type.
   fileprivate func valueType(_ type: MILDataType) -> MILValueType {
-    var tensor = self
-    tensor.dataType = type
-    var result = MILValueType()
-    result.kind = .tensor(tensor)
-    return result
+    MILValueType().with(\.kind, .tensor(with(\.dataType, type)))
   }
 }
 
@@ -166,18 +162,14 @@ extension MILOperation {
   fileprivate static func cast(
     _ input: String, to output: String, _ type: MILValueType, _ constant: String
   ) -> [MILOperation] {
-    let dtype = MILValue(type.tensor?.dataType.name ?? "")
-    var (const, cast) = (MILOperation(), MILOperation())
-    const.type = "const"
-    const.outputs = [MILNamedType(constant, MILValueType(.string, []))]
-    const.attributes = [MILAttribute("name", MILValue(constant)), MILAttribute("val", dtype)]
-    cast.type = "cast"
-    cast.inputs = [
-      MILArgumentEntry("x", [.name(input)]), MILArgumentEntry("dtype", [.name(constant)]),
+    [
+      MILOperation(constant: MILValue(type.tensor?.dataType.name ?? ""), name: constant),
+      MILOperation(
+        "cast", name: output,
+        inputs: [
+          MILArgumentEntry("x", [.name(input)]), MILArgumentEntry("dtype", [.name(constant)]),
+        ], outputs: [MILNamedType(output, type)]),
     ]
-    cast.outputs = [MILNamedType(output, type)]
-    cast.attributes = [MILAttribute("name", MILValue(output))]
-    return [const, cast]
   }
 }
 
@@ -195,7 +187,8 @@ extension MILFunction {
 }
 
 extension MILBlock {
-  fileprivate var valueNames: Set<String> {
+  /// The names of the values that the block and the blocks in it define.
+  package var valueNames: Set<String> {
     operations.reduce(into: Set(inputs.map(\.name))) { names, operation in
       names.formUnion(operation.outputs.map(\.name))
       for block in operation.blocks { names.formUnion(block.valueNames) }

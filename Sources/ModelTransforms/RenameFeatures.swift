@@ -55,7 +55,7 @@ extension Model {
     var names = features.filter { own.contains($0.key) }
     if names.isEmpty { return self }
     if let network = neuralNetwork {
-      names.merge(try network.evasions(names)) { first, _ in first }
+      names.merge(network.evasions(names)) { first, _ in first }
     }
     func rename(_ name: inout String) { name = names[name] ?? name }
     if var description {
@@ -136,16 +136,12 @@ extension NeuralNetwork {
   }
 
   /// Other names for internal blobs that have one of the new names and are not renamed themselves.
-  fileprivate func evasions(_ names: [String: String]) throws -> [String: String] {
-    var blobs: Set<String> = []
-    for layer in layers { blobs.formUnion(try layer.blobNames) }
-    var taken = blobs.union(names.values)
+  fileprivate func evasions(_ names: [String: String]) -> [String: String] {
+    let blobs = layers.reduce(into: Set<String>()) { $0.formUnion($1.blobNames) }
+    var pool = NamePool(blobs.union(names.values)) { "__\($0)" }
     var result: [String: String] = [:]
     for name in names.values.sorted() where names[name] == nil && blobs.contains(name) {
-      var number = 1
-      while taken.contains("\(name)__\(number)") { number += 1 }
-      result[name] = "\(name)__\(number)"
-      taken.insert("\(name)__\(number)")
+      result[name] = pool.take(name)
     }
     return result
   }
@@ -153,30 +149,20 @@ extension NeuralNetwork {
 
 extension NeuralNetworkLayer {
   /// The names of all blobs that the layer and any networks inside it use.
-  var blobNames: Set<String> { get throws { Set(input + output).union(try innerBlobNames) } }
+  var blobNames: Set<String> { Set(input + output).union(innerBlobNames) }
 
   /// The names of the blobs that networks inside the layer use.
   var innerBlobNames: Set<String> {
-    get throws {
-      if let control = parameters as? any ControlLayer {
-        let names = try control.networks.flatMap(\.layers).map { try $0.blobNames }
-        let condition = (control as? Loop)?.conditionVar ?? ""
-        return names.reduce(condition.isEmpty ? [] : [condition]) { $0.union($1) }
-      }
-      guard let message = (parameters as? OpaqueLayer)?.message,
-        let positions = NameFields.layer(message.field)
-      else { return [] }
-      return try positions.names(in: message.payload)
+    guard let control = parameters as? any ControlLayer else { return [] }
+    let condition = (control as? Loop)?.conditionVar ?? ""
+    return control.networks.flatMap(\.layers).reduce(into: condition.isEmpty ? [] : [condition]) {
+      $0.formUnion($1.blobNames)
     }
   }
 
   fileprivate mutating func renameBlobs(_ names: [String: String]) throws {
     input = input.map { names[$0] ?? $0 }
     output = output.map { names[$0] ?? $0 }
-    try renameInside(names)
-  }
-
-  private mutating func renameInside(_ names: [String: String]) throws {
     if var control = parameters as? any ControlLayer {
       for network in control.networks.indices {
         for layer in control.networks[network].layers.indices {
@@ -188,15 +174,11 @@ extension NeuralNetworkLayer {
         control = loop
       }
       parameters = control
-      return
     }
-    guard var opaque = parameters as? OpaqueLayer, var message = opaque.message else { return }
-    try require(
-      message.name != nil, .unsupported, "a layer of unknown type may refer to features by name",
-      layer: name)
-    guard let positions = NameFields.layer(message.field) else { return }
-    message.payload = try positions.rewriting(message.payload) { names[$0] ?? $0 }
-    opaque.message = message
-    parameters = opaque
+    if let message = (parameters as? OpaqueLayer)?.message {
+      try require(
+        message.name != nil, .unsupported, "a layer of unknown type may refer to features by name",
+        layer: name)
+    }
   }
 }

@@ -86,7 +86,7 @@ extension Model {
 }
 
 extension NeuralNetwork {
-  fileprivate func requireBlob(_ name: String) throws {
+  func requireBlob(_ name: String) throws {
     try require(
       layers.contains(where: { $0.output.contains(name) }), .mismatch,
       "the network has no blob '\(name)'", hint: "list its layers with `assay inspect`"
@@ -101,7 +101,7 @@ extension NeuralNetwork {
     var needed = outputs
     var kept: [NeuralNetworkLayer] = []
     for layer in layers.reversed() {
-      let inner = try layer.innerBlobNames
+      let inner = layer.innerBlobNames
       // Nested networks write blobs of the enclosing network.
       guard !needed.isDisjoint(with: layer.output) || !needed.isDisjoint(with: inner) else {
         continue
@@ -115,7 +115,7 @@ extension NeuralNetwork {
     }
     kept.reverse()
     let produced = Set(kept.flatMap(\.output))
-    let read = Set(kept.flatMap(\.input)).union(try kept.flatMap { try $0.innerBlobNames })
+    let read = Set(kept.flatMap(\.input)).union(kept.flatMap(\.innerBlobNames))
     return (kept, read.subtracting(produced))
   }
 

@@ -34,7 +34,7 @@ struct ExportedOperation: OperationArguments {
     if let value = operation.attribute(name), operation.argument(name) == nil {
       return [.value(value)]
     }
-    return (operation.argument(name) ?? []).compactMap(\.content)
+    return (operation.argument(name) ?? []).compactMap { $0 }
   }
 
   /// The values of an argument; empty if it is missing.
@@ -53,12 +53,7 @@ struct ExportedOperation: OperationArguments {
   func optional(_ name: String) throws -> GraphValue? { try values(name).first }
 
   func value(_ name: String) throws -> GraphValue {
-    guard let value = try optional(name) else { throw missing(name) }
-    return value
-  }
-
-  func missing(_ name: String) -> ModelError {
-    ModelError(.malformed, "the argument is missing", field: name)
+    try optional(name).orThrow(missing(name))
   }
 
   /// The elements of an argument that is constant; nil if it is missing or depends on the inputs.

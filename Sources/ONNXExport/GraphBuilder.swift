@@ -26,7 +26,7 @@ final class GraphBuilder {
   private(set) var initializers: [ONNXTensor] = []
   /// The number of graphs around the current one.
   private(set) var depth = 0
-  private var names: Set<String> = []
+  private var names = NamePool { "_\($0)" }
   /// Existing initializers by contents.
   private var known: [Key: String] = [:]
 
@@ -43,12 +43,7 @@ final class GraphBuilder {
     if opset < needed { throw NewerOpsetNeeded(opset: needed, what: what) }
   }
 
-  func unique(_ name: String) -> String {
-    if names.insert(name).inserted { return name }
-    var number = 1
-    while !names.insert("\(name)_\(number)").inserted { number += 1 }
-    return "\(name)_\(number)"
-  }
+  func unique(_ name: String) -> String { names.take(name) }
 
   /// Adds a node, whose outputs get unique names.
   func add(
@@ -93,7 +88,7 @@ final class GraphBuilder {
     for index in nodes.indices[position...] {
       nodes[index].inputs = nodes[index].inputs.map { $0 == name ? new : $0 }
     }
-    names.remove(name)
+    names.remove([name])
     return true
   }
 

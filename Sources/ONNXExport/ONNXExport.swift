@@ -90,9 +90,7 @@ private struct ONNXExport {
     model.producerVersion = options.producerVersion
     model.docString = description.metadata?.shortDescription ?? ""
     model.graph = graph
-    var standard = ONNXOpset()
-    standard.version = opset
-    model.opsets = [standard]
+    model.opsets = [ONNXOpset().with(\.version, opset)]
     model.metadata = metadata(writer)
     return model
   }

@@ -159,17 +159,9 @@ package struct ONNXValueInfo: SpecificationMessage {
   /// - Parameter sizes: numbers, or names of sizes that are unknown until the model runs.
   init(_ name: String, _ type: ONNXDataType, _ sizes: [ONNXDimension.Size]) {
     self.name = name
-    var tensor = ONNXTensorType()
-    tensor.elementType = type.rawValue
-    var shape = ONNXShape()
-    shape.dimensions = sizes.map { size in
-      var dimension = ONNXDimension()
-      dimension.size = size
-      return dimension
-    }
-    tensor.shape = shape
-    self.type = ONNXType()
-    self.type?.tensor = tensor
+    let shape = ONNXShape().with(\.dimensions, sizes.map { ONNXDimension().with(\.size, $0) })
+    let tensor = ONNXTensorType().with(\.elementType, type.rawValue).with(\.shape, shape)
+    self.type = ONNXType().with(\.tensor, tensor)
   }
 
   package static let fields: Fields = [

@@ -204,7 +204,8 @@ import Testing
   @Test(.program("swiftc")) func classesCompileAndPredict() throws {
     let swiftc = try #require(Program.find("swiftc"))
     let support = packageRoot + "/Sources/PluginSupport/Support/CoreML/"
-    let sources = try FileManager.default.contentsOfDirectory(atPath: support)
+    let sources =
+      try FileManager.default.contentsOfDirectory(atPath: support)
       .filter { $0.hasSuffix(".swift") }.map { support + $0 }
       + [packageRoot + "/Fixtures/generated/MLModel.swift"]
     try withTemporaryFolder { folder in

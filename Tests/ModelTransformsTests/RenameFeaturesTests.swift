@@ -78,39 +78,43 @@ struct RenameFeaturesTests {
     return result + [UInt8(key), UInt8(bytes.count)] + bytes
   }
 
-  private func layer(_ input: String, _ output: String) -> [UInt8] {
-    field(2, Array(input.utf8)) + field(3, Array(output.utf8)) + field(130, field(10, []))
-  }
-
-  /// A loop whose body contains a branch: `LoopLayerParams` (2 conditionVar, 4 bodyNetwork),
-  /// `BranchLayerParams` (1 ifBranch), `NeuralNetwork` (1 layers), `NeuralNetworkLayer` (605
-  /// branch).
-  private func loop(_ x: String, _ inner: String, _ y: String) -> [UInt8] {
-    let branch = field(605, field(1, field(1, layer(inner, y))))
-    let body = field(1, layer(x, inner)) + field(1, field(1, Array("name".utf8)) + branch)
-    return field(2, Array(x.utf8)) + field(4, body) + field(99, Array(x.utf8))
+  /// A loop whose body contains a branch.
+  private func loop(_ x: String, _ inner: String, _ y: String) -> Loop {
+    func network(_ layers: NeuralNetworkLayer...) -> NeuralNetwork {
+      NeuralNetwork().with(\.layers, layers)
+    }
+    let relu = Activation(.relu)
+    let branch = Branch().with(
+      \.ifBranch, network(NeuralNetworkLayer("b", relu, input: [inner], output: [y])))
+    return Loop().with(\.conditionVar, x).with(
+      \.bodyNetwork,
+      network(
+        NeuralNetworkLayer("a", relu, input: [x], output: [inner]),
+        NeuralNetworkLayer("name", branch, input: [], output: [])))
   }
 
   @Test func namesInsideLoopsAndBranches() throws {
     func model(_ x: String, _ inner: String, _ y: String) -> Model {
-      let layer = OpaqueLayer(
-        OpaqueMessage(field: 615, name: "loop", payload: Bytes(loop(x, inner, y))))
       var model = Sample.model(
-        [NeuralNetworkLayer("loop", layer, input: [x], output: [y])], Sample.array([1]),
-        Sample.array([1]))
+        [NeuralNetworkLayer("loop", loop(x, inner, y), input: [x], output: [y])],
+        Sample.array([1]), Sample.array([1]))
       model.description?.input[0].name = x
       model.description?.output[0].name = y
       return model
     }
-    // The unknown field 99 is not changed.
     let renamed = try model("input", "inner", "output").renamingFeatures(["output": "inner"])
     #expect(renamed == model("input", "inner__1", "inner"))
     let both = try model("a", "b", "c").renamingFeatures(["a": "a longer name than before"])
-    let payload = (both.neuralNetwork?.layers[0].parameters as? OpaqueLayer)?.message?.payload
-    let wanted = loop("a longer name than before", "b", "c")
-    let count = field(99, Array("a longer name than before".utf8)).count
-    #expect(
-      payload?.array(of: UInt8.self) == wanted.dropLast(count) + field(99, Array("a".utf8)))
+    #expect(both == model("a longer name than before", "b", "c"))
+  }
+
+  @Test func refusesLayersOfUnknownTypes() {
+    let layer = OpaqueLayer(OpaqueMessage(field: 9999, name: nil, payload: Bytes()))
+    let model = Sample.model(
+      [NeuralNetworkLayer("later", layer, input: ["input"], output: ["output"])],
+      Sample.array([1]), Sample.array([1]))
+    let error = #expect(throws: ModelError.self) { try model.renamingFeatures(["input": "x"]) }
+    #expect(error?.code == .unsupported && error?.layer == "later")
   }
 
   @Test func featuresBetweenTheModelsOfAPipeline() throws {

@@ -28,6 +28,13 @@ extension SpecificationMessage {
 extension EncodedMessage {
   package typealias Fields = [Field<Self>]
 
+  /// The message with one field changed.
+  package func with<Value>(_ field: WritableKeyPath<Self, Value>, _ value: Value) -> Self {
+    var result = self
+    result[keyPath: field] = value
+    return result
+  }
+
   init(fieldsOf reader: MessageReader) throws {
     self.init()
     for field in Self.fields { try field.read(&self, reader) }

@@ -11,14 +11,11 @@ extension Model {
   /// All fields of the model that are set, in the order of the specification. Fields of a repeated
   /// message follow one another under the same path.
   func flatFields() throws -> [FlatField] {
-    let bytes = try encoded()
-    let allocator = UnpackAllocator(budget: 8 * bytes.count + (64 << 20))
-    let text = allocator.withUnpacked(bytes, SpecificationSchema.descriptor) { message in
+    let text = try withUnpacked { message in
       var text = ProtobufText()
       text.append(message)
       return text.text
     }
-    guard let text else { throw ModelError(.malformed, "the model cannot be printed") }
     var fields: [FlatField] = []
     var positions: [String: Int] = [:]
     var path: [Substring] = []
@@ -55,11 +52,8 @@ extension NeuralNetworkLayer {
     bare.name = ""
     bare.input = []
     bare.output = []
-    var network = NeuralNetwork()
-    network.layers = [bare]
-    var model = Model()
-    model.description = nil
-    model.type = .neuralNetwork(network)
+    let model = Model().with(\.description, nil)
+      .with(\.type, .neuralNetwork(NeuralNetwork().with(\.layers, [bare])))
     return try model.flatFields(below: "neuralNetwork.layers.")
   }
 }

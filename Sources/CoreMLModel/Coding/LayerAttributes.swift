@@ -7,8 +7,7 @@ extension NeuralNetwork {
   /// order, with typed values: an enumeration is the name of its case, a message an object. Omits
   /// weights, nested networks, and the content of layers carried through unread.
   package func layerAttributes() throws -> [JSONObject] {
-    var bare = NeuralNetwork()
-    bare.layers = try layers.map {
+    let bare = try layers.map {
       var layer = $0.parameters is OpaqueLayer ? NeuralNetworkLayer() : try $0.withoutWeights()
       layer.name = ""
       layer.input = []
@@ -19,15 +18,12 @@ extension NeuralNetwork {
       }
       return layer
     }
-    var model = Model()
-    model.description = nil
-    model.type = .neuralNetwork(bare)
-    let bytes = try model.encoded()
-    let allocator = UnpackAllocator(budget: 8 * bytes.count + (64 << 20))
-    let values = allocator.withUnpacked(bytes, SpecificationSchema.descriptor) {
+    let model = Model().with(\.description, nil)
+      .with(\.type, .neuralNetwork(NeuralNetwork().with(\.layers, bare)))
+    let values = try model.withUnpacked {
       ProtobufValues.object($0)["neuralNetwork"]?["layers"]?.array
     }
-    guard let values = values ?? nil, values.count == layers.count else {
+    guard let values, values.count == layers.count else {
       throw ModelError(.malformed, "the layers cannot be printed")
     }
     return values.map { layer in

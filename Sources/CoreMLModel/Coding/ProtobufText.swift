@@ -152,12 +152,7 @@ extension Model {
   /// The description, that is interface and metadata, in protobuf's text format.
   package var descriptionText: String {
     get throws {
-      var bare = Model()
-      bare.description = description
-      bare.type = nil
-      let bytes = try bare.encoded()
-      let allocator = UnpackAllocator(budget: 8 * bytes.count + (64 << 20))
-      let text = allocator.withUnpacked(bytes, SpecificationSchema.descriptor) { model in
+      try Model().with(\.description, description).withUnpacked { model in
         var text = ProtobufText()
         let field = SpecificationSchema.descriptor.field("description")
         if let description = (model + Int(field.pointee.offset)).load(as: UnsafeRawPointer?.self) {
@@ -165,10 +160,14 @@ extension Model {
         }
         return text.text
       }
-      guard let text else {
-        throw ModelError(.malformed, "the description cannot be printed", field: "description")
-      }
-      return text
     }
+  }
+
+  /// Passes the encoded model, unpacked, to `body`.
+  func withUnpacked<Result>(_ body: (UnsafeRawPointer) throws -> Result) throws -> Result {
+    let bytes = try encoded()
+    let allocator = UnpackAllocator(budget: 8 * bytes.count + (64 << 20))
+    return try allocator.withUnpacked(bytes, SpecificationSchema.descriptor, body).orThrow(
+      ModelError(.malformed, "the model cannot be printed"))
   }
 }

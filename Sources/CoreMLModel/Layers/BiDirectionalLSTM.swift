@@ -1,7 +1,6 @@
 import TensorCore
 
-package struct BiDirectionalLSTM: LayerParameters {
-  package static let minimumRank = 5
+package struct BiDirectionalLSTM: RecurrentLayer {
   package static let inputCount = 1...5
   package static let outputCount = 5...5
 
@@ -24,19 +23,16 @@ package struct BiDirectionalLSTM: LayerParameters {
     .messages("weightParams", \.weightParams),
   ]
 
+  package var gateCount: Int { 2 * (params ?? LSTMParameters()).gateCount }
+  package var functions: [Activation] { activationsForwardLSTM + activationsBackwardLSTM }
+
   /// Shapes of the double-width output and of the forward and backward hidden and cell states.
   package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     var shapes = try recurrentShapes(
-      inputs, inputVectorSize, outputVectorSize, states: 4,
-      sequenceOutput: params?.sequenceOutput ?? false)
+      inputs, states: 4, sequenceOutput: params?.sequenceOutput ?? false)
     shapes[0][2] = try checkedProduct([outputVectorSize, 2], limit: Limits.dimension)
     shapes[0] = try BlobShape(shapes[0]).checked
     return shapes
-  }
-
-  package func multiplyAdds(_ inputs: [[Int]], _ outputs: [[Int]]) -> Int {
-    MultiplyAdds.recurrent(
-      inputs, gates: 2 * (params ?? LSTMParameters()).gateCount, inputVectorSize, outputVectorSize)
   }
 
   package var weights: [NamedWeights] {

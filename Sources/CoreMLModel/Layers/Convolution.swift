@@ -55,12 +55,8 @@ package struct Convolution: DynamicLayer {
 
   package static let sizesDependOnValues = false
 
-  package func decidingInputs(_ count: Int) -> [Int] { Array(1..<max(1, count)) }
-
   package func resolved(_ inputs: [[Int]], _ values: [[Float]]) throws -> any LayerParameters {
-    var layer = self
-    layer.kernel = Weights(values[0])
-    return layer
+    with(\.kernel, Weights(values[0]))
   }
 
   package var effectiveGroups: Int { nGroups == 0 ? 1 : nGroups }

@@ -5,7 +5,6 @@ import TensorCore
 /// With `resetsAfter`, o = f(W·x + b + r ∘ (R·h + b′)).
 package struct GRU: GatedLayer {
   package static let typeName = "gru"
-  package static let minimumRank = 5
   package static let inputCount = 1...2
   package static let outputCount = 2...2
 
@@ -47,10 +46,8 @@ package struct GRU: GatedLayer {
     ])
 
   var hasBias: Bool { hasBiasVectors }
-
-  package func multiplyAdds(_ inputs: [[Int]], _ outputs: [[Int]]) -> Int {
-    MultiplyAdds.recurrent(inputs, gates: 3, inputVectorSize, outputVectorSize)
-  }
+  package var gateCount: Int { 3 }
+  package var functions: [Activation] { activations }
 
   package func check(_ faults: inout ValidationIssues) { faults.requireRecurrent(activations, 2) }
 }

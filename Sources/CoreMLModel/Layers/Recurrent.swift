@@ -7,10 +7,26 @@ func recurrentWeightShape(_ name: String, _ inputs: Int, _ outputs: Int) -> [Int
   return lowered.contains("recursion") ? [outputs, outputs] : [outputs, inputs]
 }
 
-/// A recurrent layer with separate fields for the weights of each gate.
-protocol GatedLayer: LayerParameters {
+/// A layer that computes step by step from a state; its inputs after the first are states.
+package protocol RecurrentLayer: LayerParameters {
   var inputVectorSize: Int { get }
   var outputVectorSize: Int { get }
+  /// The number of gates of all directions.
+  var gateCount: Int { get }
+  /// The functions of all gates, cells and directions.
+  var functions: [Activation] { get }
+}
+
+extension RecurrentLayer {
+  package static var minimumRank: Int { 5 }
+
+  package func multiplyAdds(_ inputs: [[Int]], _ outputs: [[Int]]) -> Int {
+    MultiplyAdds.recurrent(inputs, gates: gateCount, inputVectorSize, outputVectorSize)
+  }
+}
+
+/// A recurrent layer with separate fields for the weights of each gate.
+protocol GatedLayer: RecurrentLayer {
   var sequenceOutput: Bool { get }
   var hasBias: Bool { get }
 }
@@ -18,16 +34,7 @@ protocol GatedLayer: LayerParameters {
 extension GatedLayer {
   /// Shapes of the output and of the state.
   package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
-    try recurrentShapes(
-      inputs, inputVectorSize, outputVectorSize, states: 1, sequenceOutput: sequenceOutput)
-  }
-}
-
-extension LayerParameters {
-  /// Whether the layer computes step by step from a state; its inputs after the first are states.
-  package var isRecurrent: Bool {
-    self is SimpleRecurrent || self is GRU || self is UniDirectionalLSTM
-      || self is BiDirectionalLSTM
+    try recurrentShapes(inputs, states: 1, sequenceOutput: sequenceOutput)
   }
 }
 
@@ -68,10 +75,10 @@ extension Field where Message: GatedLayer {
   }
 }
 
-extension LayerParameters {
+extension RecurrentLayer {
   /// `[Seq or 1, Batch, size, 1, 1]` for the output, then the shape of one step for each state.
   func recurrentShapes(
-    _ inputs: [[Int]], _ inputSize: Int, _ outputSize: Int, states: Int, sequenceOutput: Bool
+    _ inputs: [[Int]], states: Int, sequenceOutput: Bool
   ) throws -> [[Int]] {
     let shape = try input(inputs)
     try require(
@@ -79,10 +86,10 @@ extension LayerParameters {
       "the layer has \(counted(inputs.count, "input")); it needs 1 or \(states + 1)", field: "input"
     )
     try require(
-      shape.itemCount == inputSize,
-      "the input has \(try shape.itemCount) values per item, not \(inputSize)",
+      shape.itemCount == inputVectorSize,
+      "the input has \(try shape.itemCount) values per item, not \(inputVectorSize)",
       field: "inputVectorSize")
-    let state = try BlobShape([1, shape.batch, outputSize, 1, 1]).checked
+    let state = try BlobShape([1, shape.batch, outputVectorSize, 1, 1]).checked
     // As in Core ML, only the element count matters: coremltools has [B, H, 1, 1, 1]. If there are
     // more rows than sequences, the first are used: for packed sequences, coremltools passes zeros
     // with as many rows as the longest sequence has steps.
@@ -90,7 +97,7 @@ extension LayerParameters {
     for input in inputs.dropFirst() {
       let given = try checkedProduct(input)
       try require(
-        given >= count && given.isMultiple(of: outputSize),
+        given >= count && given.isMultiple(of: outputVectorSize),
         "a state has the shape \(input), not \(state)", field: "input")
     }
     var output = state
@@ -124,15 +131,6 @@ extension Activation {
 extension LayerParameters {
   /// Whether it is a recurrent layer with a function that clipping its arguments to ±50 changes.
   package var clipsArguments: Bool {
-    let activations: [Activation] =
-      switch self {
-      case let layer as SimpleRecurrent: layer.activation.map { [$0] } ?? []
-      case let layer as GRU: layer.activations
-      case let layer as UniDirectionalLSTM: layer.activations
-      case let layer as BiDirectionalLSTM:
-        layer.activationsForwardLSTM + layer.activationsBackwardLSTM
-      default: []
-      }
-    return activations.contains(where: \.isUnbounded)
+    (self as? any RecurrentLayer)?.functions.contains(where: \.isUnbounded) ?? false
   }
 }

@@ -1,6 +1,5 @@
 /// h = f(W·x + R·h + b)
 package struct SimpleRecurrent: GatedLayer {
-  package static let minimumRank = 5
   package static let inputCount = 2...2
   package static let outputCount = 2...2
 
@@ -29,12 +28,10 @@ package struct SimpleRecurrent: GatedLayer {
   ]
 
   var hasBias: Bool { hasBiasVector }
-
-  package func multiplyAdds(_ inputs: [[Int]], _ outputs: [[Int]]) -> Int {
-    MultiplyAdds.recurrent(inputs, gates: 1, inputVectorSize, outputVectorSize)
-  }
+  package var gateCount: Int { 1 }
+  package var functions: [Activation] { activation.map { [$0] } ?? [] }
 
   package func check(_ faults: inout ValidationIssues) {
-    faults.requireRecurrent(activation.map { [$0] } ?? [], 1)
+    faults.requireRecurrent(functions, 1)
   }
 }

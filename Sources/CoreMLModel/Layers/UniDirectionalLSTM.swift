@@ -1,5 +1,4 @@
-package struct UniDirectionalLSTM: LayerParameters {
-  package static let minimumRank = 5
+package struct UniDirectionalLSTM: RecurrentLayer {
   package static let inputCount = 1...3
   package static let outputCount = 3...3
 
@@ -22,16 +21,12 @@ package struct UniDirectionalLSTM: LayerParameters {
     .bool("reverseInput", \.reverseInput),
   ]
 
+  package var gateCount: Int { (params ?? LSTMParameters()).gateCount }
+  package var functions: [Activation] { activations }
+
   /// Shapes of the output, the hidden state and the cell state.
   package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
-    try recurrentShapes(
-      inputs, inputVectorSize, outputVectorSize, states: 2,
-      sequenceOutput: params?.sequenceOutput ?? false)
-  }
-
-  package func multiplyAdds(_ inputs: [[Int]], _ outputs: [[Int]]) -> Int {
-    MultiplyAdds.recurrent(
-      inputs, gates: (params ?? LSTMParameters()).gateCount, inputVectorSize, outputVectorSize)
+    try recurrentShapes(inputs, states: 2, sequenceOutput: params?.sequenceOutput ?? false)
   }
 
   package var weights: [NamedWeights] {

@@ -17,47 +17,31 @@ extension MILValue {
 
   package init(_ type: MILDataType, _ shape: [Int], _ elements: MILTensorValue.Content) {
     self.init()
-    var tensor = MILTensorValue()
-    tensor.content = elements
-    var immediate = MILImmediate()
-    immediate.content = .tensor(tensor)
     self.type = MILValueType(type, shape)
-    content = .immediate(immediate)
+    let tensor = MILTensorValue().with(\.content, elements)
+    content = .immediate(MILImmediate().with(\.content, .tensor(tensor)))
   }
 
   /// A list of strings.
   package init(list texts: [String]) {
-    self.init()
-    let values = texts.map { MILValue($0) }
-    self.init(list: values, of: .string)
+    self.init(list: texts.map { MILValue($0) }, of: .string)
   }
 
   /// A list of scalars of one type.
   package init(list values: [MILValue], of type: MILDataType) {
     self.init()
-    var list = MILValues()
-    list.values = values
-    var immediate = MILImmediate()
-    immediate.content = .list(list)
-    content = .immediate(immediate)
-    var length = MILDimension()
-    length.kind = .constant(values.count)
-    var listType = MILListType()
-    listType.type = MILValueType(type, [])
-    listType.length = length
-    var valueType = MILValueType()
-    valueType.kind = .list(listType)
-    self.type = valueType
+    let list = MILValues().with(\.values, values)
+    content = .immediate(MILImmediate().with(\.content, .list(list)))
+    let listType = MILListType().with(\.type, MILValueType(type, []))
+      .with(\.length, MILDimension().with(\.kind, .constant(values.count)))
+    self.type = MILValueType().with(\.kind, .list(listType))
   }
 
   /// Elements stored in the weight file.
   package init(_ type: MILDataType, _ shape: [Int], file: String, offset: Int) {
     self.init()
     self.type = MILValueType(type, shape)
-    var location = MILFileValue()
-    location.fileName = file
-    location.offset = offset
-    content = .file(location)
+    content = .file(MILFileValue().with(\.fileName, file).with(\.offset, offset))
   }
 }
 
@@ -68,10 +52,8 @@ extension MILValueType {
     var tensor = MILTensorType()
     tensor.dataType = type
     tensor.rank = sizes.count
-    tensor.dimensions = sizes.map { size in
-      var dimension = MILDimension()
-      dimension.kind = size.map { .constant($0) } ?? .unknown(isVariadic: false)
-      return dimension
+    tensor.dimensions = sizes.map {
+      MILDimension().with(\.kind, $0.map { .constant($0) } ?? .unknown(isVariadic: false))
     }
     kind = .tensor(tensor)
   }
@@ -97,12 +79,26 @@ extension MILArgumentEntry {
   package init(_ key: String, _ bindings: [MILBinding.Content]) {
     self.init()
     self.key = key
-    var argument = MILArgument()
-    argument.arguments = bindings.map { content in
-      var binding = MILBinding()
-      binding.content = content
-      return binding
-    }
-    value = argument
+    value = MILArgument().with(\.arguments, bindings.map { MILBinding().with(\.content, $0) })
+  }
+}
+
+extension MILOperation {
+  /// - Parameters:
+  ///   - name: the attribute `name`.
+  ///   - attributes: the others.
+  package init(
+    _ type: String, name: String, inputs: [MILArgumentEntry] = [], outputs: [MILNamedType],
+    attributes: [MILAttribute] = []
+  ) {
+    self.init()
+    (self.type, self.inputs, self.outputs) = (type, inputs, outputs)
+    self.attributes = [MILAttribute("name", MILValue(name))] + attributes
+  }
+
+  package init(constant value: MILValue, name: String) {
+    self.init(
+      "const", name: name, outputs: [MILNamedType(name, value.type ?? MILValueType())],
+      attributes: [MILAttribute("val", value)])
   }
 }

@@ -3,15 +3,24 @@ extension MILNamedType {
 }
 
 extension MILArgumentEntry {
+  package var bindings: [MILBinding.Content?] { (value?.arguments ?? []).map(\.content) }
+
+  /// The names of the argument's values.
+  package var names: [String] {
+    bindings.compactMap { if case .name(let name)? = $0 { name } else { nil } }
+  }
+
+  mutating func mapBindings(
+    _ change: (MILBinding.Content) throws -> MILBinding.Content
+  ) rethrows {
+    for index in value?.arguments.indices ?? 0..<0 {
+      guard let content = value?.arguments[index].content else { continue }
+      value?.arguments[index].content = try change(content)
+    }
+  }
+
   /// Replaces the names of the values that the argument refers to.
   package mutating func rename(_ names: [String: String]) {
-    guard var argument = value else { return }
-    for index in argument.arguments.indices {
-      guard case .name(let old)? = argument.arguments[index].content, let new = names[old] else {
-        continue
-      }
-      argument.arguments[index].content = .name(new)
-    }
-    value = argument
+    mapBindings { if case .name(let old) = $0, let new = names[old] { .name(new) } else { $0 } }
   }
 }

@@ -109,16 +109,20 @@ package struct MILOperation: SpecificationMessage {
   ]
 
   /// What the argument is bound to; nil if the operation lacks it.
-  package func argument(_ name: String) -> [MILBinding]? {
-    inputs.first { $0.key == name }.map { $0.value?.arguments ?? [] }
+  package func argument(_ name: String) -> [MILBinding.Content?]? {
+    inputs.first { $0.key == name }?.bindings
   }
 
-  /// The names of the arguments' values.
-  package var namesRead: [String] {
-    inputs.flatMap { $0.value?.arguments ?? [] }.compactMap {
-      if case .name(let name)? = $0.content { name } else { nil }
-    }
+  /// The names of the argument's values.
+  package func names(_ argument: String) -> [String] {
+    inputs.first { $0.key == argument }?.names ?? []
   }
+
+  /// The name of the argument's first value.
+  package func name(_ argument: String) -> String? { names(argument).first }
+
+  /// The names of the arguments' values.
+  package var namesRead: [String] { inputs.flatMap(\.names) }
 
   /// Transforms every value that the operation holds directly.
   package mutating func mapValues(_ change: (MILValue) throws -> MILValue) rethrows {
@@ -126,12 +130,9 @@ package struct MILOperation: SpecificationMessage {
       attributes[index].value = try attributes[index].value.map(change)
     }
     for index in inputs.indices {
-      guard var argument = inputs[index].value else { continue }
-      for position in argument.arguments.indices {
-        guard case .value(let value)? = argument.arguments[position].content else { continue }
-        argument.arguments[position].content = .value(try change(value))
+      try inputs[index].mapBindings {
+        if case .value(let value) = $0 { .value(try change(value)) } else { $0 }
       }
-      inputs[index].value = argument
     }
   }
 

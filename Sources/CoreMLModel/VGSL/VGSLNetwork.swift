@@ -55,9 +55,7 @@ extension FeatureType {
   fileprivate static func array(_ shape: [Int], _ ranges: [SizeRange]?) -> FeatureType {
     var array = ArrayFeatureType(shape: shape, dataType: .float32)
     array.flexibility = ranges.map { .range($0) }
-    var type = FeatureType()
-    type.kind = .multiArray(array)
-    return type
+    return FeatureType().with(\.kind, .multiArray(array))
   }
 }
 
@@ -65,14 +63,14 @@ extension FeatureType {
 private struct VGSLNetworkBuilder {
   private var store: [String: NeuralNetworkLayer]
   private var layers: [NeuralNetworkLayer] = []
-  private var names: Set<String>
+  private var names: NamePool
   private var blob: String
   private let output: String
 
   init(store: NeuralNetwork, input: String, output: String) {
     self.store = Dictionary(store.layers.map { ($0.name, $0) }) { first, _ in first }
     self.output = output
-    names = [input, output]
+    names = NamePool([input, output]) { String(repeating: "_", count: $0) }
     blob = input
   }
 
@@ -92,11 +90,10 @@ private struct VGSLNetworkBuilder {
     case .nothing: break
     case .convolution(let convolution): try add(convolution, of: block)
     case .maxPooling(let kernel, let stride):
-      var pooling = Pooling()
-      pooling.kernelSize = kernel
-      pooling.stride = stride
-      pooling.padding = .valid(ValidPadding())
-      append(name, pooling)
+      append(
+        name,
+        Pooling().with(\.kernelSize, kernel).with(\.stride, stride)
+          .with(\.padding, .valid(ValidPadding())))
     case .groupNormalization:
       append(name, try stored(name, Custom.self, block))
     case .lstm(let recurrence): try add(recurrence, of: block)
@@ -120,7 +117,7 @@ private struct VGSLNetworkBuilder {
       convolution.bias = product.bias
       convolution.padding = .valid(ValidPadding())
       append("\(name)_lin", convolution)
-      appendSoftmax("\(name)_softmax")
+      append("\(name)_softmax", softmax)
     }
   }
 
@@ -130,10 +127,9 @@ private struct VGSLNetworkBuilder {
     var convolution = try stored("\(source.name)_conv", Convolution.self, source)
     try check(convolution.outputChannels, block.channels, source)
     let padding = zip(block.dilation, block.kernel).map { $0 * ($1 - 1) / 2 }
-    var valid = ValidPadding()
-    valid.paddingAmounts = BorderAmounts(
+    let amounts = BorderAmounts(
       top: padding[0], bottom: padding[0], left: padding[1], right: padding[1])
-    convolution.padding = .valid(valid)
+    convolution.padding = .valid(ValidPadding().with(\.paddingAmounts, amounts))
     convolution.kernelSize = block.kernel
     convolution.stride = block.stride
     convolution.dilationFactor = block.dilation
@@ -141,7 +137,7 @@ private struct VGSLNetworkBuilder {
     convolution.outputShape = []
     append("\(source.name)_conv", convolution)
     if let activation = block.activation { append("\(source.name)_act", activation) }
-    if block.hasSoftmax { appendSoftmax("\(source.name)_act") }
+    if block.hasSoftmax { append("\(source.name)_act", softmax) }
   }
 
   /// Core ML's LSTM runs along the first axis of `[sequence, batch, C, 1, 1]`, so the LSTM's axis
@@ -149,12 +145,10 @@ private struct VGSLNetworkBuilder {
   private mutating func add(_ block: VGSLRecurrence, of source: VGSLSpecification.Block) throws {
     let name = source.name
     let stored = store["\(name)_transposed"] ?? store[name]
-    var transpose = Transpose()
-    transpose.axes = block.isVertical ? [2, 3, 1, 0] : [3, 2, 1, 0]
-    append("\(name)_sequence", transpose)
-    var expand = ExpandDims()
-    expand.axes = [4]
-    append("\(name)_expand", expand)
+    append(
+      "\(name)_sequence",
+      Transpose().with(\.axes, block.isVertical ? [2, 3, 1, 0] : [3, 2, 1, 0]))
+    append("\(name)_expand", ExpandDims().with(\.axes, [4]))
     if var lstm = stored?.parameters as? UniDirectionalLSTM, !block.isBidirectional {
       try check(lstm.outputVectorSize, block.units, source)
       lstm.params?.sequenceOutput = true
@@ -176,11 +170,10 @@ private struct VGSLNetworkBuilder {
       slice.strides = [1, 1, 1, 1, 1]
       append("\(name)_last", slice)
     }
-    var squeeze = Squeeze()
-    squeeze.axes = [4]
-    append("\(name)_squeeze", squeeze)
-    transpose.axes = block.isVertical ? [3, 2, 0, 1] : [3, 2, 1, 0]
-    append("\(name)_image", transpose)
+    append("\(name)_squeeze", Squeeze().with(\.axes, [4]))
+    append(
+      "\(name)_image",
+      Transpose().with(\.axes, block.isVertical ? [3, 2, 0, 1] : [3, 2, 1, 0]))
   }
 
   /// Takes a block's layer from the store; sharing it would let a short text multiply weights.
@@ -204,31 +197,18 @@ private struct VGSLNetworkBuilder {
   }
 
   private func custom(_ className: String, _ parameters: [String: Int]) -> Custom {
-    var layer = Custom()
-    layer.className = className
     // The specification's sizes fit in 32 bits.
-    layer.parameters = parameters.mapValues { .int(Int32(clamping: $0)) }
-    return layer
+    Custom().with(\.className, className)
+      .with(\.parameters, parameters.mapValues { .int(Int32(clamping: $0)) })
   }
 
-  private mutating func appendSoftmax(_ name: String) {
-    var softmax = SoftmaxND()
-    softmax.axis = 1
-    append(name, softmax)
-  }
-
-  private func unused(_ name: String) -> String {
-    var unused = name.isEmpty ? "block" : name
-    while names.contains(unused) { unused += "_" }
-    return unused
-  }
+  private var softmax: SoftmaxND { SoftmaxND().with(\.axis, 1) }
 
   /// Appends a layer after the last blob, with outputs named after it.
   private mutating func append(
     _ name: String, _ parameters: any LayerParameters, outputs: Int = 1
   ) {
-    let name = unused(name)
-    names.insert(name)
+    let name = names.take(name.isEmpty ? "block" : name)
     let states = (1..<outputs).map { "\(name)_state\($0)" }
     layers.append(NeuralNetworkLayer(name, parameters, input: [blob], output: [name] + states))
     blob = name

@@ -156,10 +156,7 @@ extension Model {
         }
       }
     }
-    let blobs = network.layers.reduce(into: Set<String>()) {
-      $0.formUnion($1.output)
-      $0.formUnion($1.blobsWrittenInside)
-    }
+    let blobs = network.blobsWritten
     let isFlexible = description.hasFlexibleInput
     for output in description.output where !predicted.contains(output.name) {
       faults.require(

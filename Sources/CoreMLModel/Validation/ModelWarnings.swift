@@ -124,11 +124,7 @@ extension NeuralNetworkLayer {
       let count = variance?.count { $0 < 0 } ?? 0
       faults.require(
         count == 0, "variance", "\(count) of \(variance?.count ?? 0) values are negative")
-    case let layer as SimpleRecurrent: faults.warnOfConstants([layer.activation].compactMap(\.self))
-    case let layer as GRU: faults.warnOfConstants(layer.activations)
-    case let layer as UniDirectionalLSTM: faults.warnOfConstants(layer.activations)
-    case let layer as BiDirectionalLSTM:
-      faults.warnOfConstants(layer.activationsForwardLSTM + layer.activationsBackwardLSTM)
+    case let layer as any RecurrentLayer: faults.warnOfConstants(layer.functions)
     default: break
     }
   }

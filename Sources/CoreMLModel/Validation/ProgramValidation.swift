@@ -72,8 +72,8 @@ extension MILBlock {
     for operation in operations {
       var own = ValidationIssues()
       for argument in operation.inputs {
-        for binding in argument.value?.arguments ?? [] {
-          switch binding.content {
+        for binding in argument.bindings {
+          switch binding {
           case .name(let name):
             own.require(
               known[name] != nil, argument.key,

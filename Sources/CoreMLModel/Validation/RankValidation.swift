@@ -146,10 +146,7 @@ extension LayerParameters {
     case is Unary: RankRule(0)
     case is Padding: RankRule(2)
     case is Convolution, is Pooling, is Embedding: RankRule(4)
-    case is Reshape, is Permute, is SimpleRecurrent, is GRU, is UniDirectionalLSTM,
-      is BiDirectionalLSTM:
-      RankRule(5, 5)
-    case is LoadConstant: RankRule(5, 5)
+    case is Reshape, is Permute, is any RecurrentLayer, is LoadConstant: RankRule(5, 5)
     case is SequenceRepeat, is Convolution3D, is Pooling3D, is GlobalPooling3D: RankRule(5)
     case is CropResize: RankRule(5, equalInputs: true)
     case is Crop, is DotProduct: RankRule(3, equalInputs: true)

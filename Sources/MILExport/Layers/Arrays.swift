@@ -62,13 +62,7 @@ extension ClampedReLU: OneResultLayer {
 
 extension Gelu: OneResultLayer {
   func operation(_ layer: LayerCall) throws -> Variable {
-    let name =
-      switch mode {
-      case .exact: "EXACT"
-      case .tanhApproximation: "TANH_APPROXIMATION"
-      case .sigmoidApproximation: "SIGMOID_APPROXIMATION"
-      }
-    return try layer.add("gelu", layer.number(), [("mode", .text(name))])
+    try layer.add("gelu", layer.number(), [("mode", .text(mode.operationName))])
   }
 }
 

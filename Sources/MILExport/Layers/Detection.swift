@@ -90,15 +90,3 @@ extension CropResize: OneResultLayer {
     return try layer.reshape(crops, to: output)
   }
 }
-
-extension CropResize.BoxCoordinates {
-  /// The mode's name in programs.
-  fileprivate var operationName: String {
-    switch self {
-    case .cornersHeightFirst: "CORNERS_HEIGHT_FIRST"
-    case .cornersWidthFirst: "CORNERS_WIDTH_FIRST"
-    case .centerSizeHeightFirst: "CENTER_SIZE_HEIGHT_FIRST"
-    case .centerSizeWidthFirst: "CENTER_SIZE_WIDTH_FIRST"
-    }
-  }
-}

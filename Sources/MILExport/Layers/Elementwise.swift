@@ -123,7 +123,7 @@ extension LayerCall {
     return try builder.add(
       "concat", name,
       [("values", .variables(values)), ("axis", .int(axis)), ("interleave", .flag(interleave))],
-      type: type, outputs: [(values[0].type, shape)])[0]
+      type: type, result: values[0].type, shape: shape)
   }
 
   /// Splits an axis into parts of these sizes.

@@ -39,6 +39,6 @@ extension LayerCall {
     try builder.add(
       "select", name,
       [("cond", .variable(condition)), ("a", .variable(a)), ("b", .variable(b))], type: a.type,
-      outputs: [(a.type, a.shape)])[0]
+      shape: a.shape)
   }
 }

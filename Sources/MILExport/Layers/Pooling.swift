@@ -143,7 +143,7 @@ extension Upsample: OneResultLayer {
     if mode == .nearest {
       return try layer.add("upsample_nearest_neighbor", x, scales, shape: output)
     }
-    if linearUpsampleMode == .default { return try layer.resizeBilinear(x, output, "DEFAULT") }
+    if linearUpsampleMode == .default { return try layer.resizeBilinear(x, output, .upsample) }
     let aligns = linearUpsampleMode == .alignCornersTrue
     return try layer.add(
       "upsample_bilinear", x, scales + [("align_corners", .flag(aligns))], shape: output)
@@ -153,31 +153,19 @@ extension Upsample: OneResultLayer {
 extension ResizeBilinear: OneResultLayer {
   func operation(_ layer: LayerCall) throws -> Variable {
     try layer.resizeBilinear(
-      layer.planes(), LayerCall.merged(layer.fiveOutput()), effectiveMode.operationName)
-  }
-}
-
-extension SamplingMethod {
-  /// The name of the mode in programs.
-  var operationName: String {
-    switch self {
-    case .strictAlignEndpoints: "STRICT_ALIGN_CORNERS"
-    case .alignEndpoints: "ALIGN_CORNERS"
-    case .upsample: "DEFAULT"
-    case .roiAlign: "OFFSET_CORNERS"
-    }
+      layer.planes(), LayerCall.merged(layer.fiveOutput()), effectiveMode)
   }
 }
 
 extension LayerCall {
   fileprivate func resizeBilinear(
-    _ x: Variable, _ shape: [Int], _ mode: String
+    _ x: Variable, _ shape: [Int], _ mode: SamplingMethod
   ) throws -> Variable {
     try add(
       "resize_bilinear", x,
       [
         ("target_size_height", .int(shape[2])), ("target_size_width", .int(shape[3])),
-        ("sampling_mode", .text(mode)),
+        ("sampling_mode", .text(mode.operationName)),
       ], shape: shape)
   }
 }

@@ -44,18 +44,3 @@ extension LayerCall {
       operation, elements + arguments + [("mode", .text(mode.operationName))], shape: data.shape)
   }
 }
-
-extension ScatterMode {
-  /// The mode's name in programs.
-  fileprivate var operationName: String {
-    switch self {
-    case .update: "update"
-    case .add: "add"
-    case .subtract: "sub"
-    case .multiply: "mul"
-    case .divide: "div"
-    case .maximum: "max"
-    case .minimum: "min"
-    }
-  }
-}

@@ -129,7 +129,7 @@ extension AxisChain {
       case .transpose(let axes):
         result = try builder.add(
           "transpose", label, [("x", .variable(result)), ("perm", .ints(axes))], type: x.type,
-          outputs: [(x.type, axes.map { result.shape[$0] })])[0]
+          shape: axes.map { result.shape[$0] })
       }
     }
     return steps.isEmpty ? try builder.copy(x, label) : result
@@ -157,7 +157,7 @@ extension OperationGraph {
   /// An operation that moves axes and those before it, the last of them first.
   func moves(before name: String) -> [String] {
     var path = [name]
-    while let input = operations[path[path.count - 1]]?.value("x"), movesAxes(input),
+    while let input = operations[path[path.count - 1]]?.name("x"), movesAxes(input),
       path.count < 16
     {
       path.append(input)
@@ -171,7 +171,7 @@ extension OperationGraph {
     for name in names where movesAxes(name) {
       let path = moves(before: name)
       for count in (1...path.count).reversed() {
-        guard let input = operations[path[count - 1]]?.value("x"), let shape = shape(input) else {
+        guard let input = operations[path[count - 1]]?.name("x"), let shape = shape(input) else {
           continue
         }
         var chain = AxisChain(shape)

@@ -24,24 +24,24 @@ extension OperationGraph {
   private func moveIndices() throws -> Bool {
     var isChanged = false
     for name in names where movesAxes(name) {
-      guard let rows = operations[name]?.value("x"), let gather = self[rows], let type = type(name),
+      guard let rows = operations[name]?.name("x"), let gather = self[rows], let type = type(name),
         gather.type == "gather", isOnly(name, of: rows), numbers(gather, "axis") == [0],
         numbers(gather, "batch_dims").map({ $0 == [0] }) ?? true, let result = shape(name),
-        let row = gather.value("x").flatMap({ shape($0) })?.dropFirst(),
+        let row = gather.name("x").flatMap({ shape($0) })?.dropFirst(),
         operations[name]?.type != "transpose", result.count > row.count,
         Array(row) == result.suffix(row.count)
       else { continue }
       try replace(name) {
         var arguments: [(String, Argument)] = []
         for input in gather.inputs {
-          guard let value = gather.value(input.key) else { continue }
+          guard let value = gather.name(input.key) else { continue }
           var x = try variable(value)
           if input.key == "indices" {
             x = try builder.reshaped(x, to: result.dropLast(row.count))
           }
           arguments.append((input.key, .variable(x)))
         }
-        return try builder.add("gather", name, arguments, type: type, outputs: [(type, result)])[0]
+        return try builder.add("gather", name, arguments, type: type, shape: result)
       }
       isChanged = true
     }
@@ -50,7 +50,7 @@ extension OperationGraph {
 
   /// The operation's result as a view of its input; nil if axes are split or joined.
   fileprivate func view(_ name: String) -> AxisView? {
-    guard let operation = operations[name], let x = operation.value("x"), let from = shape(x),
+    guard let operation = operations[name], let x = operation.name("x"), let from = shape(x),
       let to = shape(name)
     else { return nil }
     if operation.type == "transpose" {
@@ -184,14 +184,14 @@ private struct MovedRegion {
   /// The result of the operation if it reads the views; nil if the operation cannot be moved.
   private mutating func view(of name: String) -> AxisView? {
     guard let operation = graph[name], let shape = graph.shape(name) else { return nil }
-    let values = operation.values(operation.argument("values") == nil ? "x" : "values")
-    guard let first = values.first(where: { views[$0] != nil }) ?? operation.value("y"),
+    let values = operation.names(operation.argument("values") == nil ? "x" : "values")
+    guard let first = values.first(where: { views[$0] != nil }) ?? operation.name("y"),
       var view = views[first]
     else { return nil }
     view.name = name
     let type = operation.type
     if Self.unary.contains(type) { return view }
-    if Self.binary.contains(type), let x = operation.value("x"), let y = operation.value("y") {
+    if Self.binary.contains(type), let x = operation.name("x"), let y = operation.name("y") {
       return fits(x, view) && fits(y, view) ? view : nil
     }
     guard values.allSatisfy({ fits($0, view, isArray: true) }) else { return nil }
@@ -213,7 +213,7 @@ private struct MovedRegion {
       let isLast = axes == Array(view.rank - axes.count..<view.rank)
       return isLast || view.rank == 4 && axes == [1] ? view : nil
     case "linear", "conv":
-      guard type == "linear" || isProduct(operation), let weight = operation.value("weight"),
+      guard type == "linear" || isProduct(operation), let weight = operation.name("weight"),
         let axis = view.sources[type == "linear" ? shape.count - 1 : 1],
         graph.isConstant(weight)
       else { return nil }
@@ -255,7 +255,7 @@ private struct MovedRegion {
 
   /// Whether a convolution multiplies the channels of each pixel with a matrix.
   private func isProduct(_ operation: MILOperation) -> Bool {
-    guard let weight = operation.value("weight"), let shape = graph.shape(weight) else {
+    guard let weight = operation.name("weight"), let shape = graph.shape(weight) else {
       return false
     }
     return shape.count == 4 && shape[2] == 1 && shape[3] == 1
@@ -327,11 +327,11 @@ private struct MovedRegion {
     let label = operation.outputs[0].name
     var kind = operation.type
     let own =
-      operation.inputs.lazy.flatMap { operation.values($0.key) }.compactMap { views[$0] }
+      operation.inputs.lazy.flatMap { operation.names($0.key) }.compactMap { views[$0] }
       .first ?? view
     var arguments: [(String, Argument)] = []
     for input in operation.inputs {
-      let values = try operation.values(input.key).map { value -> Variable in
+      let values = try operation.names(input.key).map { value -> Variable in
         if let inner = names[value] { return try graph.variable(inner) }
         if Self.binary.contains(kind), graph.number(value) == nil,
           let shape = constantShape(value, own)
@@ -349,7 +349,7 @@ private struct MovedRegion {
       }
       arguments.append((input.key, argument))
     }
-    if ["linear", "conv"].contains(kind), let weight = operation.value("weight"),
+    if ["linear", "conv"].contains(kind), let weight = operation.name("weight"),
       let sizes = graph.shape(weight)
     {
       let axis = own.sources[kind == "linear" ? own.sources.count - 1 : 1]
@@ -367,6 +367,6 @@ private struct MovedRegion {
         ]
       }
     }
-    return try graph.builder.add(kind, label, arguments, type: type, outputs: [(type, shape)])[0]
+    return try graph.builder.add(kind, label, arguments, type: type, shape: shape)
   }
 }

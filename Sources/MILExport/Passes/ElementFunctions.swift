@@ -8,13 +8,13 @@ extension OperationGraph {
   /// Replaces the addition of a negated value with `sub`.
   func recognizeDifferences() throws {
     for name in names {
-      guard let sum = operations[name], sum.type == "add", let x = sum.value("x"),
-        let y = sum.value("y")
+      guard let sum = operations[name], sum.type == "add", let x = sum.name("x"),
+        let y = sum.name("y")
       else { continue }
       for (a, b) in [(x, y), (y, x)] {
         guard let negated = self[b], negated.type == "linear_activation",
           numbers(negated, "alpha") == [-1], numbers(negated, "beta") == [0],
-          let z = negated.value("x"), isOnly(name, of: b), a != b, !isConstant(a)
+          let z = negated.name("x"), isOnly(name, of: b), a != b, !isConstant(a)
         else { continue }
         try write("sub", name, a, [("y", .variable(try variable(z)))])
         break
@@ -30,7 +30,7 @@ extension OperationGraph {
     try replace(value) {
       try builder.add(
         operation, value, [("x", .variable(input))] + arguments, type: result.type,
-        outputs: [(result.type, result.shape)])[0]
+        shape: result.shape)
     }
   }
 
@@ -102,9 +102,9 @@ extension OperationGraph {
 
   /// The inputs of an elementwise operation, except constants; nil for all other operations.
   private func elementInputs(_ operation: MILOperation) -> [String]? {
-    guard let x = operation.value("x") else { return nil }
+    guard let x = operation.name("x") else { return nil }
     if Self.functions[operation.type] != nil { return isConstant(x) ? nil : [x] }
-    guard Self.pairFunctions[operation.type] != nil, let y = operation.value("y") else {
+    guard Self.pairFunctions[operation.type] != nil, let y = operation.name("y") else {
       return nil
     }
     let inputs = [x, y].filter { number($0) == nil }
@@ -114,14 +114,14 @@ extension OperationGraph {
   private func values(of part: Part, at points: [Double]) -> [Double] {
     var known = [part.input: points]
     for name in part.inside.reversed() {
-      guard let operation = operations[name], let x = operation.value("x") else { return [] }
+      guard let operation = operations[name], let x = operation.name("x") else { return [] }
       func values(_ value: String) -> [Double] {
         known[value] ?? [Double](repeating: number(value) ?? .nan, count: points.count)
       }
       if let function = Self.functions[operation.type] {
         let arguments = { key in self.numbers(operation, key)?.first.map { Double($0) } }
         known[name] = values(x).map { function($0, arguments) }
-      } else if let function = Self.pairFunctions[operation.type], let y = operation.value("y") {
+      } else if let function = Self.pairFunctions[operation.type], let y = operation.name("y") {
         known[name] = zip(values(x), values(y)).map { function($0, $1) }
       }
     }

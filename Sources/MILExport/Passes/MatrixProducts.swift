@@ -7,9 +7,9 @@ extension OperationGraph {
   func recognizeProducts() throws {
     for name in names {
       guard let sum = self[name], sum.type == "reduce_sum", numbers(sum, "keep_dims") == [1],
-        axes(sum, "axes") == [1], let terms = sum.value("x"), isOnly(name, of: terms),
+        axes(sum, "axes") == [1], let terms = sum.name("x"), isOnly(name, of: terms),
         let product = self[terms], product.type == "mul", let result = shape(name),
-        result.count == 4, let x = product.value("x"), let y = product.value("y")
+        result.count == 4, let x = product.name("x"), let y = product.name("y")
       else { continue }
       let factors = [x, y].compactMap { repeated($0, by: terms) }
       guard factors.count == 2,
@@ -24,7 +24,7 @@ extension OperationGraph {
             ("x", .variable(builder.reshaped(left, to: Array(left.shape[..<3])))),
             ("y", .variable(builder.reshaped(right, to: right.shape[..<2] + [result[3]]))),
             ("transpose_x", .flag(true)), ("transpose_y", .flag(false)),
-          ], type: left.type, outputs: [(left.type, [result[0]] + result[2...])])[0]
+          ], type: left.type, shape: [result[0]] + result[2...])
         return try builder.reshaped(product, to: result)
       }
     }
@@ -37,10 +37,10 @@ extension OperationGraph {
     for name in names {
       for factor in ["x", "y"] {
         guard let product = self[name], product.type == "matmul", let result = shape(name),
-          let type = type(name), let value = product.value(factor), movesAxes(value)
+          let type = type(name), let value = product.name(factor), movesAxes(value)
         else { continue }
         let moves = moves(before: value)
-        guard let source = operations[moves[moves.count - 1]]?.value("x"),
+        guard let source = operations[moves[moves.count - 1]]?.name("x"),
           let start = shape(source), !isConstant(source)
         else { continue }
         var chain = AxisChain(start)
@@ -60,7 +60,7 @@ extension OperationGraph {
         try replace(name) {
           var arguments: [(String, Argument)] = []
           for key in ["x", "y"] {
-            guard let own = product.value(key) else { continue }
+            guard let own = product.name(key) else { continue }
             let isMoved = key == factor
             var x = try variable(isMoved ? same ?? source : own)
             if isMoved, same == nil { x = try builder.reshaped(x, to: chain.shape) }
@@ -81,7 +81,7 @@ extension OperationGraph {
   /// The value before its repetition along the last two axes; nil if it is not repeated.
   private func repeated(_ value: String, by user: String) -> Variable? {
     guard let operation = self[value], operation.type == "upsample_nearest_neighbor",
-      isOnly(user, of: value), let x = operation.value("x"), let variable = try? variable(x),
+      isOnly(user, of: value), let x = operation.name("x"), let variable = try? variable(x),
       variable.shape.count == 4
     else { return nil }
     return variable

@@ -20,8 +20,7 @@ extension OperationGraph {
         if let beta { arguments.append(("beta", .variable(try beta()))) }
         return try builder.add(
           match.isInstance ? "instance_norm" : "layer_norm", scale.last,
-          arguments + [("epsilon", .number(match.epsilon))], type: result.type,
-          outputs: [(result.type, result.shape)])[0]
+          arguments + [("epsilon", .number(match.epsilon))], type: result.type, shape: result.shape)
       }
     }
   }
@@ -46,17 +45,17 @@ extension OperationGraph {
 
   /// The normalization that ends with this product or quotient.
   private func normalization(_ name: String) -> Match? {
-    guard let product = operations[name], let a = product.value("x"), let b = product.value("y"),
+    guard let product = operations[name], let a = product.name("x"), let b = product.name("y"),
       product.outputs.count == 1
     else { return nil }
     let orders = product.type == "mul" ? [(a, b), (b, a)] : [(a, b)]
     guard ["mul", "real_div"].contains(product.type) else { return nil }
     for (centered, factor) in orders {
       guard let difference = self[centered], difference.type == "sub",
-        let x = difference.value("x"), let mean = difference.value("y"),
+        let x = difference.name("x"), let mean = difference.name("y"),
         let axes = meanAxes(mean, of: x), let shape = shape(x), shape == self.shape(name),
         let deviation = deviation(factor, isRoot: product.type == "real_div"),
-        deviation.epsilon > 0, let squares = self[deviation.variance]?.value("x"),
+        deviation.epsilon > 0, let squares = self[deviation.variance]?.name("x"),
         meanAxes(deviation.variance, of: squares) == axes, isSquare(squares, of: centered)
       else { continue }
       let inside = [mean, centered, squares, deviation.variance, factor] + deviation.sum
@@ -80,18 +79,18 @@ extension OperationGraph {
 
   /// The axes of a mean that keeps its reduced axes.
   private func meanAxes(_ mean: String, of x: String) -> [Int]? {
-    guard let operation = self[mean], operation.type == "reduce_mean", operation.value("x") == x,
+    guard let operation = self[mean], operation.type == "reduce_mean", operation.name("x") == x,
       numbers(operation, "keep_dims") == [1]
     else { return nil }
     return axes(operation, "axes")?.sorted()
   }
 
   private func isSquare(_ value: String, of x: String) -> Bool {
-    guard let operation = self[value], operation.value("x") == x else { return false }
+    guard let operation = self[value], operation.name("x") == x else { return false }
     switch operation.type {
     case "square": return true
-    case "mul": return operation.value("y") == x
-    case "pow": return operation.value("y").flatMap { number($0) } == 2
+    case "mul": return operation.name("y") == x
+    case "pow": return operation.name("y").flatMap { number($0) } == 2
     default: return false
     }
   }
@@ -100,7 +99,7 @@ extension OperationGraph {
   private func deviation(
     _ value: String, isRoot: Bool
   ) -> (variance: String, sum: [String], epsilon: Float)? {
-    guard let operation = self[value], let x = operation.value("x") else { return nil }
+    guard let operation = self[value], let x = operation.name("x") else { return nil }
     var epsilon: Float = 0
     switch (operation.type, isRoot) {
     case ("sqrt", true): break
@@ -108,13 +107,13 @@ extension OperationGraph {
       guard let own = numbers(operation, "epsilon")?.first else { return nil }
       epsilon = own
     case ("pow", false):
-      guard operation.value("y").flatMap({ number($0) }) == -0.5 else { return nil }
+      guard operation.name("y").flatMap({ number($0) }) == -0.5 else { return nil }
     default: return nil
     }
-    guard let sum = self[x], let variance = sum.value("x") else { return nil }
+    guard let sum = self[x], let variance = sum.name("x") else { return nil }
     switch sum.type {
     case "add":
-      guard let more = sum.value("y").flatMap({ number($0) }) else { return nil }
+      guard let more = sum.name("y").flatMap({ number($0) }) else { return nil }
       return (variance, [x], epsilon + Float(more))
     case "linear_activation":
       guard numbers(sum, "alpha") == [1], let more = numbers(sum, "beta")?.first else { return nil }
@@ -127,8 +126,8 @@ extension OperationGraph {
   private func affine(after match: Match, _ affine: inout Affine) {
     func next(_ type: String) -> (String, String)? {
       guard let user = users(affine.last).first, isOnly(user, of: affine.last),
-        let operation = operations[user], operation.type == type, let x = operation.value("x"),
-        let y = operation.value("y")
+        let operation = operations[user], operation.type == type, let x = operation.name("x"),
+        let y = operation.name("y")
       else { return nil }
       let constant = x == affine.last ? y : x
       guard isConstant(constant), let shape = shape(constant), shape.count <= match.shape.count

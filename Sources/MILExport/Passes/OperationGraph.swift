@@ -103,7 +103,7 @@ final class OperationGraph {
 
   /// The argument's value as numbers, if it is a constant in the message.
   func numbers(_ operation: MILOperation, _ argument: String) -> [Float]? {
-    operation.value(argument).flatMap { numbers($0) }
+    operation.name(argument).flatMap { numbers($0) }
   }
 
   func numbers(_ value: String) -> [Float]? {
@@ -125,19 +125,19 @@ final class OperationGraph {
 
   /// The axes of an argument, counted from 0.
   func axes(_ operation: MILOperation, _ argument: String) -> [Int]? {
-    guard let x = operation.value("x") ?? operation.value("values"), let rank = shape(x)?.count,
+    guard let x = operation.name("x") ?? operation.name("values"), let rank = shape(x)?.count,
       let axes = ints(operation, argument)
     else { return nil }
     return axes.map { $0 < 0 ? $0 + rank : $0 }
   }
 
   /// - Parameter value: a name, which a result of the block may have replaced.
-  func variable(_ value: String, shape: [Int]? = nil) throws -> Variable {
+  func variable(_ value: String) throws -> Variable {
     let value = renamed[value] ?? value
-    guard let type = type(value), let own = shape ?? self.shape(value) else {
+    guard let type = type(value), let shape = shape(value) else {
       throw ModelError(.internal, "'\(value)' has no type")
     }
-    return Variable(name: value, type: type, shape: own)
+    return Variable(name: value, type: type, shape: shape)
   }
 
   // MARK: - Changes
@@ -181,12 +181,7 @@ final class OperationGraph {
   func substitute(_ value: String, _ other: String) throws {
     let other = renamed[other] ?? other
     guard let name = producers[value] else { return }
-    for user in users(value) {
-      guard var operation = operations[user] else { continue }
-      detach(user)
-      for number in operation.inputs.indices { operation.inputs[number].rename([value: other]) }
-      insert(operation, user)
-    }
+    renameInUsers(of: value, to: other)
     if !isKept(value) { return removeIfUnused(value) }
     if let owner = producers[other], !isKept(other), !isConstant(other) {
       return rename(other, of: owner, to: value)
@@ -205,12 +200,7 @@ final class OperationGraph {
     let unused = operations[value]?.namesRead ?? []
     operations[value] = nil
     slots[old].removeAll { $0 == value }
-    for user in users(other) {
-      guard var reader = operations[user] else { continue }
-      detach(user)
-      for number in reader.inputs.indices { reader.inputs[number].rename([other: value]) }
-      insert(reader, user)
-    }
+    renameInUsers(of: other, to: value)
     detach(owner)
     operations[owner] = nil
     for number in operation.outputs.indices where operation.outputs[number].name == other {
@@ -221,6 +211,16 @@ final class OperationGraph {
     slot[name] = index
     insert(operation, name)
     for input in unused { removeIfUnused(input) }
+  }
+
+  /// Makes the operations that read a value read another one.
+  private func renameInUsers(of value: String, to other: String) {
+    for user in users(value) {
+      guard var operation = operations[user] else { continue }
+      detach(user)
+      for number in operation.inputs.indices { operation.inputs[number].rename([value: other]) }
+      insert(operation, user)
+    }
   }
 
   private func removeIfUnused(_ value: String) {
@@ -259,18 +259,5 @@ extension MILOperation {
   /// Whether the operation does more than compute its results.
   fileprivate var changesState: Bool {
     !blocks.isEmpty || ["read_state", "coreml_update_state", "classify"].contains(type)
-  }
-
-  /// The name of the argument's value.
-  func value(_ argument: String) -> String? {
-    guard case .name(let name)? = self.argument(argument)?.first?.content else { return nil }
-    return name
-  }
-
-  /// The names of the argument's values.
-  func values(_ argument: String) -> [String] {
-    (self.argument(argument) ?? []).compactMap {
-      if case .name(let name)? = $0.content { name } else { nil }
-    }
   }
 }

@@ -8,9 +8,9 @@ let blockRules: [OperationRule] = [
   ) { call in
     let x = try call.input(ranks: 4...4)
     let (block, edges) = try call.blocks("paddings")
-    var layer = ConstantPad()
-    layer.padAmounts = [0, 0, 0, 0] + edges
-    let padded = edges.allSatisfy { $0 == 0 } ? x : try call.add(layer, x)
+    let padded =
+      try edges.allSatisfy { $0 == 0 }
+      ? x : call.add(ConstantPad().with(\.padAmounts, [0, 0, 0, 0] + edges), x)
     let parts = try call.split(padded, by: block)
     let moved = try call.transposed(parts, [3, 5, 0, 1, 2, 4])
     let s = moved.shape
@@ -44,9 +44,7 @@ let blockRules: [OperationRule] = [
   },
   OperationRule("crop", "x crop_height crop_width", "crops images") { call in
     let x = try call.input(ranks: 3...Int.max)
-    let edges = try (call.ints("crop_height") ?? []) + (call.ints("crop_width") ?? [])
-    try require(edges.count == 4, "\(edges); two amounts each are needed", field: "crop_height")
-    return [try call.cropped(x, edges)]
+    return [try call.cropped(x, call.cropping())]
   },
 ]
 
@@ -74,9 +72,7 @@ extension OperationCall {
 
   fileprivate func cropped(_ x: ProgramValue, _ edges: [Int]) throws -> ProgramValue {
     if edges.allSatisfy({ $0 == 0 }) { return x }
-    var layer = Crop()
-    layer.cropAmounts = BorderAmounts(
-      top: edges[0], bottom: edges[1], left: edges[2], right: edges[3])
-    return try add(layer, x)
+    let amounts = BorderAmounts(top: edges[0], bottom: edges[1], left: edges[2], right: edges[3])
+    return try add(Crop().with(\.cropAmounts, amounts), x)
   }
 }

@@ -91,10 +91,7 @@ let compressionRules: [OperationRule] = [
 
 extension OperationCall {
   fileprivate func weightArgument(_ name: String) throws -> MILElements {
-    guard let elements = try elements(name) else {
-      throw ModelError(.malformed, "the argument is missing", field: name)
-    }
-    return elements
+    try elements(name).orThrow(missing(name))
   }
 
   fileprivate func checkedCount(_ shape: [Int]) throws -> Int {

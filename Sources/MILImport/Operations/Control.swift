@@ -12,11 +12,6 @@ let controlRules: [OperationRule] = [
 ]
 
 extension OperationCall {
-  private func blocks() throws -> (MILBlock, MILBlock) {
-    try require(operation.blocks.count == 2, "\(operation.blocks.count) blocks; two are needed")
-    return (operation.blocks[0], operation.blocks[1])
-  }
-
   fileprivate func branch() throws -> [ProgramValue] {
     let (first, second) = try blocks()
     let condition = try lowering.blob(value("pred"), named: label + "_condition")
@@ -157,7 +152,7 @@ extension OperationCall {
 
   fileprivate func classify() throws -> [ProgramValue] {
     let probabilities = try value("probabilities")
-    guard case .value(let value)? = operation.argument("classes")?.first?.content else {
+    guard case .value(let value)?? = operation.argument("classes")?.first else {
       throw ModelError(.unsupported, "the operation does not contain the classes", field: "classes")
     }
     let texts = try labels(value)
@@ -237,9 +232,7 @@ extension MILBlock {
     operations.reduce(into: []) { names, operation in
       for block in operation.blocks { names.formUnion(block.statesWritten) }
       let argument = ["write_state": "input", "coreml_update_state": "state"][operation.type]
-      if let argument, case .name(let name)? = operation.argument(argument)?.first?.content {
-        names.insert(name)
-      }
+      if let name = argument.flatMap(operation.name) { names.insert(name) }
     }
   }
 }

@@ -13,15 +13,15 @@ let convolutionRules: [OperationRule] = [
 ]
 
 /// The windows of a convolution or a pooling along its axes.
-struct Windows {
-  var kernel: [Int]
-  var strides: [Int]
-  var dilations: [Int]
-  var padType: String
+package struct Windows {
+  package var kernel: [Int]
+  package var strides: [Int]
+  package var dilations: [Int]
+  package var padType: String
   /// The padding before and after each axis.
-  var pad: [(before: Int, after: Int)]
+  package var pad: [(before: Int, after: Int)]
 
-  init(_ call: OperationCall, kernel: [Int]) throws {
+  package init(_ call: some OperationArguments, kernel: [Int]) throws {
     let count = kernel.count
     self.kernel = kernel
     func list(_ name: String) throws -> [Int] {
@@ -59,19 +59,17 @@ struct Windows {
     return windows
   }
 
-  var isSame: Bool { padType.hasPrefix("same") }
+  package var isSame: Bool { padType.hasPrefix("same") }
 
   var same: SamePadding {
-    var padding = SamePadding()
-    padding.asymmetryMode = padType == "same" ? .bottomRightHeavy : .topLeftHeavy
-    return padding
+    SamePadding().with(\.asymmetryMode, padType == "same" ? .bottomRightHeavy : .topLeftHeavy)
   }
 
   var valid: ValidPadding {
-    var padding = ValidPadding()
-    padding.paddingAmounts = BorderAmounts(
-      top: pad[0].before, bottom: pad[0].after, left: pad[1].before, right: pad[1].after)
-    return padding
+    ValidPadding().with(
+      \.paddingAmounts,
+      BorderAmounts(
+        top: pad[0].before, bottom: pad[0].after, left: pad[1].before, right: pad[1].after))
   }
 
   /// The padding with which the windows cover all of an input of this size, as with `ceil_mode`: no
@@ -222,10 +220,8 @@ private func pooling(_ name: String, _ summary: String, _ type: Pooling.PoolingT
     if x.rank == 5 {
       try require(
         type != .l2 && !isCeiling, .unsupported, "this pooling along three axes is not supported")
-      var layer = Pooling3D()
-      layer.type = type == .max ? .max : .average
-      layer.window = try windows.volume()
-      layer.countExcludePadding = excludes
+      let layer = try Pooling3D().with(\.type, type == .max ? .max : .average)
+        .with(\.window, windows.volume()).with(\.countExcludePadding, excludes)
       return [try call.add(layer, x)]
     }
     var planes = windows.planes
@@ -238,9 +234,8 @@ private func pooling(_ name: String, _ summary: String, _ type: Pooling.PoolingT
       kernel[$0] > x.shape[$0 + 2] + windows.pad[$0].before + windows.pad[$0].after
     }
     if isCeiling, !isSmall, !planes.isSame, planes.pad.allSatisfy({ $0.before == $0.after }) {
-      var complete = ValidCompletePadding()
-      complete.paddingAmounts = planes.pad.map(\.before)
-      layer.padding = .includeLastPixel(complete)
+      layer.padding = .includeLastPixel(
+        ValidCompletePadding().with(\.paddingAmounts, planes.pad.map(\.before)))
       return [try call.asPlanes(x) { try call.add(layer, $0) }]
     }
     return [
@@ -252,11 +247,10 @@ private func pooling(_ name: String, _ summary: String, _ type: Pooling.PoolingT
           if type == .average, !excludes {
             // The given padding counts in the divisor, that of the last windows does not.
             let counted = zip(given, planes.pad).map { ($0.before, min($0.after, $1.after)) }
-            var padding = Padding()
-            padding.kind = .constant(value: 0)
-            padding.paddingAmounts = BorderAmounts(
+            let amounts = BorderAmounts(
               top: counted[0].0, bottom: counted[0].1, left: counted[1].0, right: counted[1].1)
-            x = try call.add(padding, x)
+            x = try call.add(
+              Padding().with(\.kind, .constant(value: 0)).with(\.paddingAmounts, amounts), x)
             planes.pad = zip(planes.pad, counted).map { (before: 0, after: $0.after - $1.1) }
             layer.avgPoolExcludePadding = true
           }

@@ -28,9 +28,8 @@ let activationRules: [OperationRule] = [
   OperationRule("relu6", "x", "x, clipped to 0…6") { [try $0.clipped($0.value("x"), 0, 6)] },
   OperationRule("clamped_relu", "x alpha? beta?", "x, or alpha · x if x < 0; at most beta") {
     call in
-    var layer = ClampedReLU()
-    layer.alpha = try call.float("alpha", 1)
-    layer.beta = try call.float("beta", 1)
+    let layer = try ClampedReLU().with(\.alpha, call.float("alpha", 1))
+      .with(\.beta, call.float("beta", 1))
     return [try call.add(layer, call.value("x"))]
   },
   OperationRule("silu", "x", "x / (1 + exp(−x))") { call in
@@ -38,14 +37,7 @@ let activationRules: [OperationRule] = [
     return [try call.add(MultiplyBroadcastable(), x, call.add(Activation(.sigmoid), x))]
   },
   OperationRule("gelu", "x mode?", "x · Φ(x), exactly or approximately") { call in
-    var layer = Gelu()
-    switch try call.string("mode", "EXACT") {
-    case "EXACT": layer.mode = .exact
-    case "TANH_APPROXIMATION": layer.mode = .tanhApproximation
-    case "SIGMOID_APPROXIMATION": layer.mode = .sigmoidApproximation
-    case let mode: throw ModelError(.unsupported, "mode '\(mode)' is not supported", field: "mode")
-    }
-    return [try call.add(layer, call.value("x"))]
+    [try call.add(Gelu().with(\.mode, call.mode("mode", .exact)), call.value("x"))]
   },
   OperationRule(
     Activation.Function.parametric.operation, "x alpha beta",
@@ -90,31 +82,22 @@ extension OperationCall {
   }
 
   func clipped(_ x: ProgramValue, _ low: Float, _ high: Float) throws -> ProgramValue {
-    var layer = Clip()
-    layer.minVal = low
-    layer.maxVal = high
-    return try add(layer, x)
+    try add(Clip().with(\.minVal, low).with(\.maxVal, high), x)
   }
 
   fileprivate func unary(
     _ type: Unary.Operation, epsilon: Float = 0, shift: Float = 0, alpha: Float = 0
   ) throws -> [ProgramValue] {
-    var layer = Unary()
-    layer.type = type
-    layer.alpha = alpha
     // In a layer, 0 means that epsilon is unset.
-    layer.epsilon = epsilon == 0 ? -0.0 : epsilon
-    layer.shift = shift
-    return [try add(layer, value("x"))]
+    let layer = Unary().with(\.type, type).with(\.epsilon, epsilon == 0 ? -0.0 : epsilon)
+    return [try add(layer.with(\.shift, shift).with(\.alpha, alpha), value("x"))]
   }
 
   /// Rounds floats toward zero.
   func truncated(_ x: ProgramValue) throws -> ProgramValue {
-    var isPositive = GreaterThan()
-    isPositive.alpha = 0
-    return try add(
-      WhereBroadcastable(), add(isPositive, x, type: .bool), add(Floor(), x), add(Ceil(), x),
-      type: x.type)
+    try add(
+      WhereBroadcastable(), add(GreaterThan().with(\.alpha, 0), x, type: .bool),
+      add(Floor(), x), add(Ceil(), x), type: x.type)
   }
 
   /// Casts the value to another type.
@@ -122,13 +105,6 @@ extension OperationCall {
     if type == .bool { return x.type == .bool ? x : try add(NotEqual(), x, type: .bool) }
     let isWhole = !type.isFloat && x.type.isFloat
     return try (isWhole ? truncated(x) : x).with(type: type)
-  }
-
-  /// The type that an argument names.
-  func dataType(_ name: String, _ missing: MILDataType) throws -> MILDataType {
-    guard let text = try elements(name)?.string else { return missing }
-    return try MILDataType.allCases.first(where: { $0.name == text }).orThrow(
-      ModelError(.unsupported, "type '\(text)' is not supported", field: name))
   }
 }
 

@@ -11,12 +11,11 @@ let gatherRules: [OperationRule] = [
     if let count = try call.int("batch_dims"), count != 0 {
       return [try call.gathered(x, indices, batch: count)]
     }
-    var layer = Gather()
-    layer.axis = try call.axis("axis", rank: x.rank, 0)
-    let result = try call.add(layer, x, indices)
+    let axis = try call.axis("axis", rank: x.rank, 0)
+    let result = try call.add(Gather().with(\.axis, axis), x, indices)
     if indices.rank > 0 { return [result] }
     var shape = x.shape
-    shape.remove(at: layer.axis)
+    shape.remove(at: axis)
     return [try call.reshaped(result, shape)]
   },
   OperationRule(
@@ -32,12 +31,10 @@ let gatherRules: [OperationRule] = [
     "gather_along_axis", "x indices axis? validate_indices?",
     "for each index, the element of x at that position along the axis"
   ) { call in
-    let x = try call.value("x")
-    var layer = GatherAlongAxis()
-    layer.axis = try call.axis("axis", rank: x.rank, 0)
-    let indices = try call.value("indices")
-    try call.validateIndices(indices, [x.shape[layer.axis]])
-    return [try call.add(layer, x, indices)]
+    let (x, indices) = (try call.value("x"), try call.value("indices"))
+    let axis = try call.axis("axis", rank: x.rank, 0)
+    try call.validateIndices(indices, [x.shape[axis]])
+    return [try call.add(GatherAlongAxis().with(\.axis, axis), x, indices)]
   },
   OperationRule(
     "scatter", "data indices updates axis? mode? validate_indices?",
@@ -45,9 +42,8 @@ let gatherRules: [OperationRule] = [
   ) { call in
     let (data, indices) = (try call.value("data"), try call.value("indices"))
     var updates = try call.value("updates")
-    var layer = Scatter()
-    layer.axis = try call.axis("axis", rank: data.rank, 0)
-    layer.mode = try call.scatterMode("add")
+    let layer = try Scatter().with(\.axis, call.axis("axis", rank: data.rank, 0))
+      .with(\.mode, call.scatterMode())
     try call.validateIndices(indices, [data.shape[layer.axis]])
     if indices.rank == 0 {
       var shape = updates.shape
@@ -63,8 +59,7 @@ let gatherRules: [OperationRule] = [
     "scatter_nd", "data indices updates mode? validate_indices?",
     "data with the updates applied at the positions in the last axis of the indices"
   ) { call in
-    var layer = ScatterND()
-    layer.mode = try call.scatterMode("add")
+    let layer = try ScatterND().with(\.mode, call.scatterMode())
     let (data, indices) = (try call.value("data"), try call.value("indices"))
     try call.validateIndices(indices, data.shape)
     return [try call.add(layer, data, indices, call.value("updates"))]
@@ -74,9 +69,8 @@ let gatherRules: [OperationRule] = [
     "data with each update applied at the position of its index along the axis"
   ) { call in
     let data = try call.value("data")
-    var layer = ScatterAlongAxis()
-    layer.axis = try call.axis("axis", rank: data.rank, 0)
-    layer.mode = try call.scatterMode("add")
+    let layer = try ScatterAlongAxis().with(\.axis, call.axis("axis", rank: data.rank, 0))
+      .with(\.mode, call.scatterMode())
     let indices = try call.value("indices")
     try call.validateIndices(indices, [data.shape[layer.axis]])
     return [try call.add(layer, data, indices, call.value("updates"))]
@@ -126,12 +120,10 @@ extension OperationCall {
     let flat = try reshaped(
       transposed(reshaped(x, [items, before, length, after]), [0, 2, 1, 3]),
       [items * length, before, after])
-    var negative = LessThan()
-    negative.alpha = 0
     let given = try reshaped(indices, [items, count])
     let fromEnd = try add(
-      WhereBroadcastable(), add(negative, given, type: .bool), linear(given, 1, Float(length)),
-      given, type: indices.type)
+      WhereBroadcastable(), add(LessThan().with(\.alpha, 0), given, type: .bool),
+      linear(given, 1, Float(length)), given, type: indices.type)
     let starts = constant((0..<items).map { Float($0 * length) }, [items, 1], indices.type)
     let found = try add(Gather(), flat, plus(fromEnd, starts))
     let shape: [[Int]] = [Array(x.shape[..<batch]), outer, Array(indices.shape[batch...]), inner]
@@ -152,26 +144,12 @@ extension OperationCall {
       indices.shape[batch..<indices.rank - 1], limit: Limits.tensorElements)
     let numbers = try broadcast(
       constant((0..<items).map { Float($0) }, [items, 1, 1], indices.type), to: [items, count, 1])
-    var layer = ConcatND()
-    layer.axis = 2
-    let positions = try addAll(
-      layer, [numbers, reshaped(indices, [items, count, depth])], types: [indices.type])[0]
+    let positions = try concatenated([numbers, reshaped(indices, [items, count, depth])], 2)
     let found = try add(GatherND(), reshaped(x, [items] + x.shape[batch...]), positions)
     return try reshaped(found, indices.shape.dropLast() + x.shape[(batch + depth)...])
   }
 
-  fileprivate func scatterMode(_ missing: String) throws -> ScatterMode {
-    switch try string("mode", missing) {
-    case "update": return .update
-    case "add": return .add
-    case "sub": return .subtract
-    case "mul": return .multiply
-    case "div": return .divide
-    case "max": return .maximum
-    case "min": return .minimum
-    case let mode: throw ModelError(.unsupported, "mode '\(mode)' is not supported", field: "mode")
-    }
-  }
+  fileprivate func scatterMode() throws -> ScatterMode { try mode("mode", .add) }
 }
 
 let orderingRules: [OperationRule] = [
@@ -180,10 +158,8 @@ let orderingRules: [OperationRule] = [
     "the k largest or smallest elements along an axis, and their indices"
   ) { call in
     let x = try call.value("x")
-    var layer = TopK()
-    layer.axis = try call.axis("axis", rank: x.rank, -1)
-    layer.count = try call.int("k") ?? 1
-    layer.useBottomK = try call.bool("ascending")
+    let layer = try TopK().with(\.axis, call.axis("axis", rank: x.rank, -1))
+      .with(\.count, call.int("k") ?? 1).with(\.useBottomK, call.bool("ascending"))
     let type = try call.dataType("output_indices_dtype", .int32)
     return try call.addAll(layer, [x], types: [x.type, type])
   },
@@ -191,17 +167,14 @@ let orderingRules: [OperationRule] = [
     "argsort", "x axis? ascending? output_dtype?", "the indices that sort the elements"
   ) { call in
     let x = try call.value("x")
-    var layer = ArgSort()
-    layer.axis = try call.axis("axis", rank: x.rank, -1)
-    layer.descending = try !call.bool("ascending")
+    let layer = try ArgSort().with(\.axis, call.axis("axis", rank: x.rank, -1))
+      .with(\.descending, !call.bool("ascending"))
     return [try call.add(layer, x, type: call.dataType("output_dtype", .int32))]
   },
   OperationRule("cumsum", "x axis? exclusive? reverse?", "the cumulative sum") { call in
     let x = try call.value("x")
-    var layer = CumSum()
-    layer.axis = try call.axis("axis", rank: x.rank, 0)
-    layer.excludeFinalSum = try call.bool("exclusive")
-    layer.reverse = try call.bool("reverse")
+    let layer = try CumSum().with(\.axis, call.axis("axis", rank: x.rank, 0))
+      .with(\.excludeFinalSum, call.bool("exclusive")).with(\.reverse, call.bool("reverse"))
     return [try call.add(layer, x)]
   },
 ]

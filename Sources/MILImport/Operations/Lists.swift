@@ -50,8 +50,7 @@ extension OperationCall {
       }
       return size
     }
-    var layer = FillStatic()
-    layer.targetShape = [try int("init_length") ?? 1] + sizes
+    let layer = try FillStatic().with(\.targetShape, [int("init_length") ?? 1] + sizes)
     var list = try addAll(layer, [], types: [dataType("dtype", .float32)])[0]
     list.list = try bool("dynamic_length", true) ? .growing : .fixed
     return [list]
@@ -71,9 +70,9 @@ extension OperationCall {
       try require(
         known.allSatisfy { $0 >= 0 } && length <= Limits.dimension, "\(known)", field: field)
       if length > list.shape[0] {
-        var rest = FillStatic()
-        rest.targetShape = [length - list.shape[0]] + list.shape.dropFirst()
-        let zeros = try addAll(rest, [], types: [list.type])
+        let shape = [length - list.shape[0]] + list.shape.dropFirst()
+        let zeros = try addAll(
+          FillStatic().with(\.targetShape, shape), [], types: [list.type])
         let length = list.list
         list = try addAll(ConcatND(), [list] + zeros, types: [list.type])[0]
         list.list = length

@@ -60,19 +60,14 @@ let normalizationRules: [OperationRule] = [
     "l2_norm", "x epsilon?", "x / √(the sum of squares over the last three axes + epsilon)"
   ) { call in
     let x = try call.input(ranks: 3...Int.max)
-    var sum = ReduceSumSquare()
-    sum.axes = [-3, -2, -1]
-    sum.keepDims = true
-    var root = Unary()
+    let sum = ReduceSumSquare().with(\.axes, [-3, -2, -1]).with(\.keepDims, true)
     let squares = try call.linear(call.add(sum, x), 1, call.float("epsilon", 1e-6))
-    root.type = .sqrt
-    return [try call.add(DivideBroadcastable(), x, call.add(root, squares))]
+    let root = try call.add(Unary().with(\.type, .sqrt), squares)
+    return [try call.add(DivideBroadcastable(), x, root)]
   },
   OperationRule("softmax", "x axis?", "eˣ, divided by the sum along the axis") { call in
     let x = try call.value("x")
-    var layer = SoftmaxND()
-    layer.axis = try call.axis("axis", rank: x.rank, -1)
-    return [try call.add(layer, x)]
+    return [try call.add(SoftmaxND().with(\.axis, call.axis("axis", rank: x.rank, -1)), x)]
   },
 ]
 
@@ -144,9 +139,8 @@ let linearRules: [OperationRule] = [
           WhereBroadcastable(), mask, scores, call.scalar(-3e38, scores.type), type: scores.type)
         : try call.add(AddBroadcastable(), scores, mask)
     }
-    var softmax = SoftmaxND()
-    softmax.axis = -1
-    return [try call.product(call.add(softmax, scores), call.value("value"))]
+    let weights = try call.add(SoftmaxND().with(\.axis, -1), scores)
+    return [try call.product(weights, call.value("value"))]
   },
 ]
 
@@ -155,9 +149,8 @@ extension OperationCall {
     _ x: ProgramValue, _ y: ProgramValue, transposeX: Bool = false, transposeY: Bool = false
   ) throws -> ProgramValue {
     try require(x.rank > 0 && y.rank > 0, "a product of ranks \(x.rank) and \(y.rank)")
-    var layer = BatchedMatMul()
-    layer.transposeA = transposeX && x.rank > 1
-    layer.transposeB = transposeY && y.rank > 1
+    let layer = BatchedMatMul().with(\.transposeA, transposeX && x.rank > 1)
+      .with(\.transposeB, transposeY && y.rank > 1)
     // A vector is a row on the left and a column on the right.
     let left = x.rank > 1 ? x : try reshaped(x, [1] + x.shape)
     let right = y.rank > 1 ? y : try reshaped(y, y.shape + [1])

@@ -6,25 +6,22 @@ let randomRules: [OperationRule] = [
   OperationRule(
     "random_normal", "shape mean? stddev? seed?", "normally distributed random numbers"
   ) { call in
-    var layer = RandomNormalStatic()
-    layer.parameters.mean = try call.float("mean", 0)
-    layer.parameters.stdDev = try call.float("stddev", 1)
-    return try call.random(layer, "mean")
+    try call.random(
+      RandomNormalStatic().with(\.parameters.mean, call.float("mean", 0))
+        .with(\.parameters.stdDev, call.float("stddev", 1)), "mean")
   },
   OperationRule(
     "random_uniform", "shape low? high? seed?",
     "uniformly distributed random numbers between low and high"
   ) { call in
-    var layer = RandomUniformStatic()
-    layer.parameters.minVal = try call.float("low", 0)
-    layer.parameters.maxVal = try call.float("high", 1)
-    return try call.random(layer, "low")
+    try call.random(
+      RandomUniformStatic().with(\.parameters.minVal, call.float("low", 0))
+        .with(\.parameters.maxVal, call.float("high", 1)), "low")
   },
   OperationRule("random_bernoulli", "shape prob? seed?", "1 with probability prob, else 0") {
     call in
-    var layer = RandomBernoulliStatic()
-    layer.parameters.prob = try call.float("prob", 0.5)
-    return try call.random(layer, "prob")
+    try call.random(
+      RandomBernoulliStatic().with(\.parameters.prob, call.float("prob", 0.5)), "prob")
   },
   OperationRule(
     "random_categorical", "x mode? size? seed?",
@@ -47,10 +44,9 @@ extension OperationCall {
   fileprivate func random<Parameters>(
     _ layer: RandomStatic<Parameters>, _ typed: String
   ) throws -> [ProgramValue] {
-    var layer = layer
-    layer.seed = try int("seed") ?? -1
     let shape = try ints("shape") ?? []
-    layer.outputShape = shape.isEmpty ? [1] : shape
+    let layer = try layer.with(\.seed, int("seed") ?? -1)
+      .with(\.outputShape, shape.isEmpty ? [1] : shape)
     let type = try optional(typed)?.type ?? .float32
     return [try reshaped(addAll(layer, [], types: [type])[0], shape)]
   }

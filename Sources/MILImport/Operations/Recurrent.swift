@@ -176,23 +176,15 @@ extension OperationCall {
     try require(
       state.rank == 2 && state.shape[0] >= batch && state.shape[1] == both,
       "the shape is \(state.shape), not \([batch, both])", field: name)
-    var parts = [state]
-    if count == 2 {
-      var layer = SplitND()
-      layer.axis = 1
-      layer.numSplits = 2
-      parts = try addAll(layer, [state], types: [state.type, state.type])
-    }
+    let layer = SplitND().with(\.axis, 1).with(\.numSplits, 2)
+    let parts =
+      try count == 1 ? [state] : addAll(layer, [state], types: [state.type, state.type])
     return try parts.map { try reshaped($0, [1, state.shape[0], size, 1, 1]) }
   }
 
   /// The states [1, B, H, 1, 1] of each direction as [B, H] or [B, 2H].
   private func joined(_ states: [ProgramValue], _ batch: Int, _ size: Int) throws -> ProgramValue {
-    let parts = try states.map { try reshaped($0, [batch, size]) }
-    if parts.count == 1 { return parts[0] }
-    var layer = ConcatND()
-    layer.axis = 1
-    return try addAll(layer, parts, types: [parts[0].type])[0]
+    try concatenated(states.map { try reshaped($0, [batch, size]) }, 1)
   }
 
   private func activation(_ name: String, _ missing: String) throws -> Activation {
@@ -213,8 +205,7 @@ extension OperationCall {
     _ suffix: String, _ inputs: Int, _ size: Int, _ parameters: LSTMParameters
   ) throws -> LSTMWeights {
     func required(_ name: String, _ columns: Int) throws -> [Weights] {
-      try parts(name + suffix, 4, size, columns).orThrow(
-        ModelError(.malformed, "the argument is missing", field: name + suffix))
+      try parts(name + suffix, 4, size, columns).orThrow(missing(name + suffix))
     }
     let zeros = Weights([Float](repeating: 0, count: size))
     let matrices = try required("weight_ih", inputs)

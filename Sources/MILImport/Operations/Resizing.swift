@@ -82,9 +82,7 @@ extension OperationCall {
     guard pairs.allSatisfy({ $0 > 0 && $0 % $1 == 0 }) else {
       return try resizedToNearest(x, sizes) { $0 * $2 / $1 }
     }
-    var layer = Upsample()
-    layer.scalingFactor = pairs.map { $0 / $1 }
-    return try add(layer, x)
+    return try add(Upsample().with(\.scalingFactor, pairs.map { $0 / $1 }), x)
   }
 
   fileprivate func upsampled(
@@ -102,23 +100,19 @@ extension OperationCall {
         mode == .nearest ? try repeated(x, sizes) : try resized(x, sizes, SamplingGrid.default)
       ]
     }
-    var layer = Upsample()
-    layer.mode = mode
-    layer.linearUpsampleMode = corners
-    if isWhole {
-      layer.scalingFactor = factors.map { Int($0) }
-    } else {
-      layer.fractionalScalingFactor = factors
-    }
-    return [try add(layer, x)]
+    let layer = Upsample().with(\.mode, mode).with(\.linearUpsampleMode, corners)
+    return [
+      try add(
+        isWhole
+          ? layer.with(\.scalingFactor, factors.map { Int($0) })
+          : layer.with(\.fractionalScalingFactor, factors), x)
+    ]
   }
 
   fileprivate func reorganized(_ mode: ReorganizeData.Mode, _ size: String) throws -> [ProgramValue]
   {
-    var layer = ReorganizeData()
-    layer.mode = mode
-    layer.blockSize = try int(size) ?? 0
-    let x = try input(ranks: 4...4)
-    return [layer.blockSize == 1 ? x : try add(layer, x)]
+    let (x, size) = (try input(ranks: 4...4), try int(size) ?? 0)
+    if size == 1 { return [x] }
+    return [try add(ReorganizeData().with(\.mode, mode).with(\.blockSize, size), x)]
   }
 }

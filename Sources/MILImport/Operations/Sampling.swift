@@ -53,9 +53,7 @@ extension OperationCall {
   }
 
   fileprivate func absolute(_ x: ProgramValue) throws -> ProgramValue {
-    var layer = Unary()
-    layer.type = .abs
-    return try add(layer, x)
+    try add(Unary().with(\.type, .abs), x)
   }
 
   // MARK: - Sampling
@@ -84,9 +82,9 @@ extension OperationCall {
     }
     func isInside(_ column: ProgramValue, _ row: ProgramValue) throws -> ProgramValue {
       func within(_ value: ProgramValue, _ size: Int) throws -> ProgramValue {
-        var (low, high) = (GreaterEqual(), LessEqual())
-        (low.alpha, high.alpha) = (0, Float(size - 1))
-        return try add(LogicalAnd(), add(low, value, type: .bool), add(high, value, type: .bool))
+        try add(
+          LogicalAnd(), add(GreaterEqual().with(\.alpha, 0), value, type: .bool),
+          add(LessEqual().with(\.alpha, Float(size - 1)), value, type: .bool))
       }
       return try each(add(LogicalAnd(), within(column, width), within(row, height)))
     }
@@ -203,13 +201,11 @@ extension OperationCall {
 
   /// The elements along an axis as arrays without it.
   func parts(of value: ProgramValue, along axis: Int) throws -> [ProgramValue] {
-    var layer = SplitND()
-    layer.axis = axis
-    layer.numSplits = value.shape[axis]
     var shape = value.shape
-    shape.remove(at: axis)
-    if value.shape[axis] == 1 { return [try reshaped(value, shape)] }
-    let types = [MILDataType](repeating: value.type, count: value.shape[axis])
+    let count = shape.remove(at: axis)
+    if count == 1 { return [try reshaped(value, shape)] }
+    let layer = SplitND().with(\.axis, axis).with(\.numSplits, count)
+    let types = [MILDataType](repeating: value.type, count: count)
     return try addAll(layer, [value], types: types).map { try reshaped($0, shape) }
   }
 
@@ -285,9 +281,7 @@ extension OperationCall {
     var images: ProgramValue
     if shape[2] == 5 {
       let numbers = try parts(of: boxes, along: 1).map { try reshaped($0, [count, 1]) }
-      var layer = ConcatND()
-      layer.axis = 1
-      boxes = try addAll(layer, Array(numbers[1...]), types: [roi.type])[0]
+      boxes = try concatenated(Array(numbers[1...]), 1)
       images = numbers[0]
     } else {
       // Each box is cropped from each image.
@@ -300,15 +294,7 @@ extension OperationCall {
   }
 
   private func boxMode() throws -> CropResize.BoxCoordinates {
-    switch try string("box_coordinate_mode", "CORNERS_HEIGHT_FIRST") {
-    case "CORNERS_HEIGHT_FIRST": return .cornersHeightFirst
-    case "CORNERS_WIDTH_FIRST": return .cornersWidthFirst
-    case "CENTER_SIZE_HEIGHT_FIRST": return .centerSizeHeightFirst
-    case "CENTER_SIZE_WIDTH_FIRST": return .centerSizeWidthFirst
-    case let mode:
-      throw ModelError(
-        .unsupported, "mode '\(mode)' is not supported", field: "box_coordinate_mode")
-    }
+    try mode("box_coordinate_mode", .cornersHeightFirst)
   }
 
   /// Crops the boxes [N, 4] from the images with the indices [N, 1], each as [C, H, W].

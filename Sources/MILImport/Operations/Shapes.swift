@@ -13,8 +13,7 @@ let shapeRules: [OperationRule] = [
     for axis in shape.indices where shape[axis] == 0 {
       shape[axis] = axis < added ? 1 : x.shape[axis - added]
     }
-    var layer = ReshapeStatic()
-    layer.targetShape = shape.isEmpty ? [1] : shape
+    let layer = ReshapeStatic().with(\.targetShape, shape.isEmpty ? [1] : shape)
     let target = try layer.blobShapes([x.blobShape])[0]
     return [try call.reshaped(x, shape.isEmpty ? [] : target)]
   },
@@ -24,11 +23,10 @@ let shapeRules: [OperationRule] = [
   ) { try $0.reshapedLike() },
   OperationRule("expand_dims", "x axes", "adds axes of length 1") { call in
     let x = try call.value("x")
-    var layer = ExpandDims()
-    layer.axes = try call.ints("axes") ?? []
-    try require(!layer.axes.isEmpty, "the axes are missing", field: "axes")
-    if x.rank == 0 { return [try call.reshaped(x, [Int](repeating: 1, count: layer.axes.count))] }
-    return [try call.add(layer, x)]
+    let axes = try call.ints("axes") ?? []
+    try require(!axes.isEmpty, "the axes are missing", field: "axes")
+    if x.rank == 0 { return [try call.reshaped(x, [Int](repeating: 1, count: axes.count))] }
+    return [try call.add(ExpandDims().with(\.axes, axes), x)]
   },
   OperationRule("squeeze", "x axes?", "removes axes of length 1") { call in
     let x = try call.value("x")
@@ -42,10 +40,7 @@ let shapeRules: [OperationRule] = [
     return [try call.reshaped(x, kept)]
   },
   OperationRule("flatten2d", "x axis?", "x as a matrix") { call in
-    let x = try call.value("x")
-    var layer = FlattenTo2D()
-    layer.axis = try call.int("axis") ?? 1
-    return [try call.add(layer, x)]
+    [try call.add(FlattenTo2D().with(\.axis, call.int("axis") ?? 1), call.value("x"))]
   },
   OperationRule("transpose", "x perm", "permutes the axes of x") { call in
     let x = try call.value("x")
@@ -60,9 +55,7 @@ let shapeRules: [OperationRule] = [
   OperationRule("reverse", "x axes?", "reverses x along the axes") { call in
     let x = try call.value("x")
     let axes = try ArrayShape.axes(call.ints("axes") ?? Array(0..<x.rank), rank: x.rank)
-    var layer = Reverse()
-    layer.reverseDim = (0..<x.rank).map(axes.contains)
-    return [try call.add(layer, x)]
+    return [try call.add(Reverse().with(\.reverseDim, (0..<x.rank).map(axes.contains)), x)]
   },
   OperationRule(
     "reverse_sequence", "x lengths seq_axis? batch_axis?",
@@ -84,29 +77,21 @@ let shapeRules: [OperationRule] = [
     let values = try call.floats("x") ?? []
     var positions: [Int] = []
     for (index, value) in values.enumerated() where value != 0 {
-      var rest = index
-      var position = [Int](repeating: 0, count: x.rank)
-      for axis in (0..<x.rank).reversed() {
-        position[axis] = rest % x.shape[axis]
-        rest /= x.shape[axis]
-      }
-      positions += position
+      positions += ArrayShape.position(of: index, in: x.shape)
     }
     return [ProgramValue(MILElements(positions, [positions.count / max(1, x.rank), x.rank]))]
   },
   OperationRule("tile", "x reps", "repeats x along each axis") { call in
     let x = try call.value("x")
-    var layer = Tile()
-    layer.reps = try call.ints("reps") ?? []
+    let layer = try Tile().with(\.reps, call.ints("reps") ?? [])
     if let shape = try layer.emptyShape([x.blobShape]) { return [call.constant([], shape, x.type)] }
     return [try call.add(layer, x)]
   },
   OperationRule("pad", "x pad mode? constant_val?", "pads x") { try $0.padded() },
   OperationRule("fill", "shape value?", "an array of this shape, filled with one value") { call in
     let value = try call.elements("value") ?? MILElements([0 as Float], [], .float32)
-    var layer = FillStatic()
-    layer.value = try value.floats().first ?? 0
-    layer.targetShape = try call.ints("shape") ?? []
+    let layer = try FillStatic().with(\.value, value.floats().first ?? 0)
+      .with(\.targetShape, call.ints("shape") ?? [])
     if let shape = try layer.emptyShape([]) { return [call.constant([], shape, value.type)] }
     return try call.addAll(layer, [], types: [value.type])
   },
@@ -115,9 +100,8 @@ let shapeRules: [OperationRule] = [
   ) { call in
     let shape = try call.value("ref_tensor").shape
     let value = try call.elements("value") ?? MILElements([0 as Float], [], .float32)
-    var layer = FillStatic()
-    layer.value = try value.floats().first ?? 0
-    layer.targetShape = shape.isEmpty ? [1] : shape
+    let layer = try FillStatic().with(\.value, value.floats().first ?? 0)
+      .with(\.targetShape, shape.isEmpty ? [1] : shape)
     return [try call.reshaped(call.addAll(layer, [], types: [value.type])[0], shape)]
   },
   OperationRule("range_1d", "end start step", "evenly spaced numbers") { call in
@@ -131,9 +115,8 @@ let shapeRules: [OperationRule] = [
   OperationRule(
     "band_part", "x lower? upper?", "keeps a diagonal band of each matrix and sets the rest to 0"
   ) { call in
-    var layer = MatrixBandPart()
-    layer.numLower = try call.int("lower") ?? -1
-    layer.numUpper = try call.int("upper") ?? -1
+    let layer = try MatrixBandPart().with(\.numLower, call.int("lower") ?? -1)
+      .with(\.numUpper, call.int("upper") ?? -1)
     return [try call.add(layer, call.value("x"))]
   },
   OperationRule(
@@ -175,19 +158,11 @@ extension OperationCall {
 
   fileprivate func padded() throws -> [ProgramValue] {
     let x = try value("x")
-    let pad = try ints("pad") ?? []
-    try require(
-      pad.count % 2 == 0 && pad.count <= 2 * x.rank
-        && pad.allSatisfy { $0 >= 0 && $0 <= Limits.dimension },
-      "\(pad) for an input of rank \(x.rank)", field: "pad")
-    // The amounts apply to the last axes.
-    let amounts = [Int](repeating: 0, count: 2 * x.rank - pad.count) + pad
+    let amounts = try padding(rank: x.rank)
     let mode = try string("mode", "constant")
     if mode == "constant" {
-      var layer = ConstantPad()
-      layer.value = try float("constant_val", 0)
-      layer.padAmounts = amounts
-      return [try add(layer, x)]
+      let value = try float("constant_val", 0)
+      return [try add(ConstantPad().with(\.value, value).with(\.padAmounts, amounts), x)]
     }
     try require(
       ["reflect", "replicate"].contains(mode), .unsupported, "mode '\(mode)' is not supported",
@@ -196,12 +171,12 @@ extension OperationCall {
     let isLong =
       mode == "reflect"
       && x.shape.indices.contains { max(amounts[2 * $0], amounts[2 * $0 + 1]) >= x.shape[$0] }
-    if isLong || pad.dropLast(4).contains(where: { $0 != 0 }) {
+    if isLong || amounts.dropLast(4).contains(where: { $0 != 0 }) {
       return [try bordered(x, amounts, mode)]
     }
     var layer = Padding()
     layer.kind = mode == "reflect" ? .reflection : .replication
-    let edges = Array(([0, 0, 0, 0] + pad).suffix(4))
+    let edges = Array(([0, 0, 0, 0] + amounts).suffix(4))
     layer.paddingAmounts = BorderAmounts(
       top: edges[0], bottom: edges[1], left: edges[2], right: edges[3])
     // Combines all axes before the last two.

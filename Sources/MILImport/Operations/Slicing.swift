@@ -11,12 +11,8 @@ let slicingRules: [OperationRule] = [
     let shape = try layer.lengths(x.blobShape)
     if shape.contains(0) { return [call.constant([], shape, x.type)] }
     var result = try call.add(layer, x)
-    if shape.isEmpty {
-      // A blob has at least one axis.
-      var axis = ReshapeStatic()
-      axis.targetShape = [1]
-      result = try call.add(axis, result)
-    }
+    // A blob has at least one axis.
+    if shape.isEmpty { result = try call.add(ReshapeStatic().with(\.targetShape, [1]), result) }
     result.shape = shape
     return [result]
   },
@@ -53,10 +49,8 @@ let slicingRules: [OperationRule] = [
     "sliding_windows", "x axis size stride?", "sliding windows of size elements along an axis"
   ) { call in
     let x = try call.value("x")
-    var layer = SlidingWindows()
-    layer.axis = try call.axis("axis", rank: x.rank, 0)
-    layer.windowSize = try call.int("size") ?? 0
-    layer.step = try call.int("stride") ?? 1
+    let layer = try SlidingWindows().with(\.axis, call.axis("axis", rank: x.rank, 0))
+      .with(\.windowSize, call.int("size") ?? 0).with(\.step, call.int("stride") ?? 1)
     return [try call.add(layer, x)]
   },
 ]
@@ -94,13 +88,9 @@ extension OperationCall {
     var positions: [Int] = []
     positions.reserveCapacity(total * depth)
     for index in 0..<total {
-      var rest = index
-      var position = [Int](repeating: 0, count: depth)
-      for axis in (0..<depth).reversed() {
-        position[axis] = ranges[axis].start + rest % counts[axis] * ranges[axis].step
-        rest /= counts[axis]
+      positions += zip(ranges, ArrayShape.position(of: index, in: counts[..<depth])).map {
+        $0.start + $1 * $0.step
       }
-      positions += position
     }
     let indices = ProgramValue(MILElements(positions, Array(counts[..<depth]) + [depth]))
     return [try add(ScatterND(), x, indices, reshaped(update, counts))]
@@ -115,9 +105,8 @@ let joiningRules: [OperationRule] = [
     // Scalars are concatenated to a vector.
     let arrays = try values.map { try $0.rank == 0 ? call.reshaped($0, [1]) : $0 }
     if arrays.count == 1 { return arrays }
-    var layer = ConcatND()
-    layer.axis = first.rank == 0 ? 0 : try call.axis("axis", rank: first.rank, 0)
-    layer.interleave = try call.bool("interleave")
+    let axis = try first.rank == 0 ? 0 : call.axis("axis", rank: first.rank, 0)
+    let layer = try ConcatND().with(\.axis, axis).with(\.interleave, call.bool("interleave"))
     return try call.addAll(layer, arrays, types: [first.type])
   },
   OperationRule("stack", "values axis", "stacks arrays along a new axis") { call in
@@ -129,14 +118,9 @@ let joiningRules: [OperationRule] = [
       var shape = first.shape
       shape.insert(1, at: axis)
       let parts = try values.map { try call.reshaped($0, shape) }
-      if parts.count == 1 { return parts }
-      var layer = ConcatND()
-      layer.axis = axis
-      return try call.addAll(layer, parts, types: [first.type])
+      return [try call.concatenated(parts, axis)]
     }
-    var layer = Stack()
-    layer.axis = axis
-    return try call.addAll(layer, values, types: [first.type])
+    return try call.addAll(Stack().with(\.axis, axis), values, types: [first.type])
   },
   OperationRule("split", "x num_splits? split_sizes? axis", "splits an array along an axis") {
     call in

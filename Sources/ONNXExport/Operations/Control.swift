@@ -41,11 +41,6 @@ let controlRules: [String: ONNXRule] = [
 ]
 
 extension ExportedOperation {
-  fileprivate func blocks() throws -> (MILBlock, MILBlock) {
-    try require(operation.blocks.count == 2, "\(operation.blocks.count) blocks; two are needed")
-    return (operation.blocks[0], operation.blocks[1])
-  }
-
   /// A graph with these inputs, and the results of `body` as its outputs.
   fileprivate func graph(
     _ inputs: [GraphValue], _ body: () throws -> [GraphValue]

@@ -1,4 +1,5 @@
 import CoreMLModel
+import MILImport
 import TensorCore
 
 let convolutionRules: [String: ONNXRule] = [
@@ -12,57 +13,42 @@ let poolingRules: [String: ONNXRule] = [
   "l2_pool": { try $0.pooling("LpPool") },
 ]
 
-/// The windows of a convolution or a pooling along its axes.
-private struct Windows {
-  var kernel: [Int]
-  var strides: [Int]
-  var dilations: [Int]
-  var padType: String
-  var before: [Int]
-  var after: [Int]
-
-  init(_ call: ExportedOperation, kernel: [Int]) throws {
-    self.kernel = kernel
-    strides = try call.list("strides", count: kernel.count)
-    dilations = try call.list("dilations", count: kernel.count)
-    padType = try call.string("pad_type", "valid")
-    let pad = padType == "custom" ? try call.ints("pad") ?? [] : []
-    try require([0, 2 * kernel.count].contains(pad.count), "\(pad)", field: "pad")
-    (before, after) = (kernel.map { _ in 0 }, kernel.map { _ in 0 })
-    for axis in kernel.indices where !pad.isEmpty {
-      (before[axis], after[axis]) = (pad[2 * axis], pad[2 * axis + 1])
-    }
-  }
-
-  var extents: [Int] { zip(kernel, dilations).map { ($0 - 1) * $1 + 1 } }
+extension Windows {
+  fileprivate var extents: [Int] { zip(kernel, dilations).map { ($0 - 1) * $1 + 1 } }
 
   /// The padding as an attribute: the amounts, or the rule that determines them.
-  var padding: (String, AttributeValue) {
+  fileprivate var padding: (String, AttributeValue) {
     switch padType {
     case "same": ("auto_pad", .string("SAME_UPPER"))
     case "same_lower": ("auto_pad", .string("SAME_LOWER"))
-    default: ("pads", .ints(before + after))
+    default: ("pads", .ints(amounts))
     }
+  }
+
+  fileprivate var amounts: [Int] { pad.map(\.before) + pad.map(\.after) }
+
+  /// Divides padding or cropping between the ends of an axis as the rule demands.
+  fileprivate mutating func divide(_ total: Int, along axis: Int) {
+    let before = padType == "same" ? total / 2 : total - total / 2
+    pad[axis] = (before: before, after: total - before)
   }
 
   /// Replaces the rule with amounts where ONNX Runtime rejects it: beside dilations, and if windows
   /// are narrower than their distance. With a stride of 1, the amounts do not depend on the size.
-  mutating func resolve(_ x: GraphValue) {
+  fileprivate mutating func resolve(_ x: GraphValue) {
     let sizes = kernel.indices.map { x.shape[$0 + 2] }
-    guard padType.hasPrefix("same"),
+    guard isSame,
       dilations.contains(where: { $0 > 1 }) || zip(kernel, strides).contains(where: { $0 < $1 }),
       zip(sizes, strides).allSatisfy({ $0 != nil || $1 == 1 })
     else { return }
     for (axis, extent) in extents.enumerated() {
       let (size, stride) = (sizes[axis] ?? 1, strides[axis])
-      let total = max(0, (size - 1) / stride * stride + extent - size)
-      before[axis] = padType == "same" ? total / 2 : total - total / 2
-      after[axis] = total - before[axis]
+      divide(max(0, (size - 1) / stride * stride + extent - size), along: axis)
     }
     padType = "custom"
   }
 
-  var attributes: [(String, AttributeValue)] {
+  fileprivate var attributes: [(String, AttributeValue)] {
     [("kernel_shape", .ints(kernel)), ("strides", .ints(strides))]
   }
 }
@@ -97,7 +83,6 @@ extension ExportedOperation {
     let (x, weight) = (try value("x"), try value("weight"))
     var windows = try Windows(self, kernel: kernel(x, weight))
     var added = windows.kernel.map { _ in 0 }
-    let isSame = windows.padType.hasPrefix("same")
     let sizes = try ints("output_shape")?.dropFirst(2).map { $0 }
     try require(
       sizes == nil || sizes?.count == windows.kernel.count, "\(sizes ?? [])", field: "output_shape")
@@ -106,23 +91,21 @@ extension ExportedOperation {
       if let sizes, let size = x.shape[axis + 2] {
         excess = (size - 1) * windows.strides[axis] + extent - sizes[axis]
       }
-      if isSame {
-        let crop = max(excess, 0)
-        windows.before[axis] = windows.padType == "same" ? crop / 2 : crop - crop / 2
-        windows.after[axis] = crop - windows.before[axis]
+      if windows.isSame {
+        windows.divide(max(excess, 0), along: axis)
       } else if sizes != nil {
-        windows.after[axis] = max(excess - windows.before[axis], 0)
+        windows.pad[axis].after = max(excess - windows.pad[axis].before, 0)
       } else {
         continue
       }
-      added[axis] = max(windows.before[axis] + windows.after[axis] - excess, 0)
+      added[axis] = max(windows.pad[axis].before + windows.pad[axis].after - excess, 0)
     }
     return [
       try add(
         "ConvTranspose", [x, weight] + values("bias"),
         windows.attributes + [
           ("dilations", .ints(windows.dilations)), ("group", .int(int("groups", 1))),
-          ("pads", .ints(windows.before + windows.after)),
+          ("pads", .ints(windows.amounts)),
         ] + (added.contains { $0 > 0 } ? [("output_padding", .ints(added))] : []))
     ]
   }
@@ -133,7 +116,7 @@ extension ExportedOperation {
     try require(kernel.count == x.rank - 2, "\(kernel) for rank \(x.rank)", field: "kernel_sizes")
     var windows = try Windows(self, kernel: kernel)
     let excludes = try bool("exclude_padding_from_average")
-    var isCeiling = try bool("ceil_mode") && !windows.padType.hasPrefix("same")
+    var isCeiling = try bool("ceil_mode") && !windows.isSame
     windows.resolve(x)
     let declared = try declared()
     try require(declared.rank == x.rank, "the result has rank \(declared.rank)")
@@ -142,19 +125,20 @@ extension ExportedOperation {
       for axis in kernel.indices {
         guard let size = x.shape[axis + 2], let count = declared.shape[axis + 2] else { continue }
         let needed = (count - 1) * windows.strides[axis] + kernel[axis]
-        windows.after[axis] += max(0, needed - size - windows.before[axis] - windows.after[axis])
+        let (before, after) = windows.pad[axis]
+        windows.pad[axis].after += max(0, needed - size - before - after)
         isCeiling = false
       }
     }
-    if zip(kernel, zip(windows.before, windows.after)).contains(where: { max($1.0, $1.1) >= $0 }) {
+    if zip(kernel, windows.pad).contains(where: { max($1.before, $1.after) >= $0 }) {
       // ONNX Runtime rejects padding that is as large as a window.
       try require(
         type != "AveragePool" || !excludes, .unsupported,
         "padding of an average that is as large as its window", field: "pad")
       x = try pad(
-        x, [0, 0] + windows.before, [0, 0] + windows.after,
+        x, [0, 0] + windows.pad.map(\.before), [0, 0] + windows.pad.map(\.after),
         type == "MaxPool" ? -.greatestFiniteMagnitude : 0)
-      (windows.before, windows.after) = (kernel.map { _ in 0 }, kernel.map { _ in 0 })
+      windows.pad = kernel.map { _ in (before: 0, after: 0) }
     }
     var attributes = windows.attributes + [windows.padding]
     if isCeiling { attributes.append(("ceil_mode", .int(1))) }

@@ -73,10 +73,7 @@ let unaryRules: [String: ONNXRule] = [
   },
   "clip": { [try $0.clip($0.value("x"), $0.float("alpha", 0), $0.float("beta", 0))] },
   "cast": { call in
-    let name = try call.string("dtype", "fp32")
-    let type = try MILDataType.allCases.first(where: { $0.name == name }).orThrow(
-      call.unsupported("type '\(name)' is not supported", field: "dtype"))
-    return [try call.cast(call.value("x"), to: type)]
+    [try call.cast(call.value("x"), to: call.dataType("dtype", .float32))]
   },
   "identity": { [try $0.value("x")] },
 ]

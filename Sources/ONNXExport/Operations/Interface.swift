@@ -57,7 +57,7 @@ extension ExportedOperation {
   fileprivate func classes() throws -> [String] {
     for binding in operation.argument("classes") ?? [] {
       let value: MILValue? =
-        switch binding.content {
+        switch binding {
         case .value(let value)?: value
         case .name(let name)?: program.lists[name]
         case nil: nil
@@ -74,10 +74,7 @@ extension ExportedOperation {
   }
 
   private func stateName(_ argument: String) throws -> String {
-    guard case .name(let name)? = operation.argument(argument)?.first?.content else {
-      throw missing(argument)
-    }
-    return name
+    try operation.name(argument).orThrow(missing(argument))
   }
 
   fileprivate func state() throws -> GraphValue {

@@ -105,11 +105,7 @@ extension ExportedOperation {
 
   fileprivate func padded() throws -> [GraphValue] {
     let x = try value("x")
-    let pad = try ints("pad") ?? []
-    try require(
-      pad.count % 2 == 0 && pad.count <= 2 * x.rank, "\(pad) for rank \(x.rank)", field: "pad")
-    // The amounts apply to the last axes.
-    let amounts = [Int](repeating: 0, count: 2 * x.rank - pad.count) + pad
+    let amounts = try padding(rank: x.rank)
     let before = x.shape.indices.map { amounts[2 * $0] }
     let after = x.shape.indices.map { amounts[2 * $0 + 1] }
     let mode = try string("mode", "constant")

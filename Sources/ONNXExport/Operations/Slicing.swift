@@ -35,9 +35,7 @@ let slicingRules: [String: ONNXRule] = [
     return [try call.add("Gather", [x, indices], [("axis", .int(axis))])]
   },
   "crop": { call in
-    let edges = try (call.ints("crop_height") ?? []) + (call.ints("crop_width") ?? [])
-    try require(edges.count == 4, "\(edges); two amounts each are needed", field: "crop_height")
-    return [try call.cropped(call.value("x"), edges)]
+    [try call.cropped(call.value("x"), call.cropping())]
   },
 ]
 

@@ -49,9 +49,7 @@ package struct FillDynamic: ShapedByInputLayer {
   package static let fields: Fields = [.float("value", \.value)]
 
   package func fixed(_ shape: [Int]) -> FillStatic {
-    var layer = FillStatic()
-    (layer.value, layer.targetShape) = (value, shape)
-    return layer
+    FillStatic().with(\.value, value).with(\.targetShape, shape)
   }
 }
 
@@ -62,9 +60,7 @@ package struct BroadcastToDynamic: ShapedByInputLayer, ParameterlessLayer {
   package init() {}
 
   package func fixed(_ shape: [Int]) -> BroadcastToStatic {
-    var layer = BroadcastToStatic()
-    layer.targetShape = shape
-    return layer
+    BroadcastToStatic().with(\.targetShape, shape)
   }
 }
 
@@ -75,9 +71,7 @@ package struct ReshapeDynamic: ShapedByInputLayer, ParameterlessLayer {
   package init() {}
 
   package func fixed(_ shape: [Int]) -> ReshapeStatic {
-    var layer = ReshapeStatic()
-    layer.targetShape = shape
-    return layer
+    ReshapeStatic().with(\.targetShape, shape)
   }
 }
 
@@ -104,8 +98,6 @@ package struct SliceDynamic: ValueShapedLayer {
   ]
 
   package var requiredSpecificationVersion: Int { squeezeMasks.contains(true) ? 5 : 4 }
-
-  package func decidingInputs(_ count: Int) -> [Int] { Array(1..<max(1, count)) }
 
   package func resolved(_ inputs: [[Int]], _ values: [[Float]]) throws -> any LayerParameters {
     let rank = inputs.first?.count ?? 0
@@ -171,9 +163,7 @@ package struct WhereNonZero: ValueShapedLayer, ParameterlessLayer {
   package func keptInputs(_ count: Int) -> [Int] { [0] }
 
   package func resolved(_ inputs: [[Int]], _ values: [[Float]]) throws -> any LayerParameters {
-    var layer = self
-    layer.count = values[0].count { $0 != 0 }
-    return layer
+    with(\.count, values[0].count { $0 != 0 })
   }
 
   package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {

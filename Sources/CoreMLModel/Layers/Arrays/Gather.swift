@@ -115,12 +115,8 @@ package struct OneHot: ArrayLayer, DynamicLayer {
     .float("offValue", \.offValue),
   ]
 
-  package func decidingInputs(_ count: Int) -> [Int] { Array(1..<max(1, count)) }
-
   package func resolved(_ inputs: [[Int]], _ values: [[Float]]) throws -> any LayerParameters {
-    var layer = self
-    layer.oneHotVectorSize = try values[0].wholes("input").first ?? 0
-    return layer
+    with(\.oneHotVectorSize, try values[0].wholes("input").first ?? 0)
   }
 
   package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {

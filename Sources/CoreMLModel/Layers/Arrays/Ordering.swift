@@ -58,12 +58,8 @@ package struct TopK: ArrayLayer, DynamicLayer {
     .bool("useBottomK", \.useBottomK),
   ]
 
-  package func decidingInputs(_ count: Int) -> [Int] { Array(1..<max(1, count)) }
-
   package func resolved(_ inputs: [[Int]], _ values: [[Float]]) throws -> any LayerParameters {
-    var layer = self
-    layer.count = try values[0].wholes("input").first ?? 0
-    return layer
+    with(\.count, try values[0].wholes("input").first ?? 0)
   }
 
   package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {

@@ -35,12 +35,8 @@ package struct Tile: ArrayLayer, DynamicLayer {
 
   package static let fields: Fields = [.ints("reps", \.reps)]
 
-  package func decidingInputs(_ count: Int) -> [Int] { Array(1..<max(1, count)) }
-
   package func resolved(_ inputs: [[Int]], _ values: [[Float]]) throws -> any LayerParameters {
-    var layer = self
-    layer.reps = try values[0].wholes("input")
-    return layer
+    with(\.reps, try values[0].wholes("input"))
   }
 
   /// The number of repetitions for each axis of the input.
