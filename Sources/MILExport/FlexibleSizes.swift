@@ -35,8 +35,6 @@ enum SizeProbe {
 }
 
 extension ModelDescription {
-  var hasFlexibleInputs: Bool { input.contains { $0.type?.isFlexible == true } }
-
   /// The description with one size for each flexible feature; nil for the default size.
   func fixed(_ probe: SizeProbe?) -> ModelDescription {
     var description = self

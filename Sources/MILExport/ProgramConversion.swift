@@ -74,7 +74,7 @@ extension Model {
         keeping: options.keptInFloat32, widensHalf: options.precision == .float16))?.model ?? self
     network = folded.neuralNetwork ?? network
     func program(_ target: ProgramTarget, _ options: ProgramOptions) throws -> Model {
-      var isOpen = description.hasFlexibleInputs || options.hasOpenBatch
+      var isOpen = description.hasFlexibleInput || options.hasOpenBatch
       func sized(_ probe: SizeProbe?) throws -> (model: Model, hasAnyLength: Bool) {
         var fixed = folded
         fixed.description = description.fixed(probe)

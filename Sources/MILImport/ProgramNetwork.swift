@@ -52,7 +52,6 @@ extension Model {
     guard let function = program.function(name), let body = function.body else {
       throw ModelError(.malformed, "the program has no function '\(name)'")
     }
-    let hasFlexibleInputs = description.input.contains { $0.type?.isFlexible == true }
     let lowering = ProgramLowering(program, values: values, keepsStates: keepsStates)
     var result = ProgramNetwork(model: self)
     var network = NeuralNetwork()
@@ -74,7 +73,7 @@ extension Model {
       if keepsStates { result.states = try lowering.keptStates() }
     } catch let error as ModelError
       where values == nil && description.predictedFeatureName.isEmpty
-      && (lowering.dependsOnValues || shapes.isEmpty && hasFlexibleInputs)
+      && (lowering.dependsOnValues || shapes.isEmpty && description.hasFlexibleInput)
     {
       // Indices and sizes may fit other shapes than the default ones, which coremltools sets to 1.
       result.failure = error

@@ -190,6 +190,27 @@ import Testing
     }
   }
 
+  /// Strides of 0 are an error, not a division by zero.
+  @Test(arguments: ["conv", "conv_transpose"]) func windowsMustMove(_ type: String) throws {
+    let writer = ProgramWriter(MILProgram(), opset: 13, outputNames: [:])
+    for (name, shape) in [("x", [1, 2, 8, 8]), ("weight", [2, 2, 3, 3])] {
+      writer.define(name, GraphValue(name: name, type: .float32, shape: shape))
+    }
+    let operation = MILOperation(
+      type, name: "y", inputs: ["x", "weight"].map { MILArgumentEntry($0, [.name($0)]) },
+      outputs: [],
+      attributes: [
+        MILAttribute("strides", MILValue(ints: [0, 0], [2])),
+        MILAttribute("dilations", MILValue(ints: [2, 2], [2])),
+        MILAttribute("pad_type", MILValue("same")),
+      ])
+    let rule = try #require(onnxRules[type])
+    let error = #expect(throws: ModelError.self) {
+      try rule(ExportedOperation(operation: operation, program: writer))
+    }
+    #expect(error?.field == "strides")
+  }
+
   @Test func optionsOfONNXNeedIt() throws {
     try withTemporaryFolder { folder in
       let source = Self.programs.path("binary.mlpackage")
