@@ -57,7 +57,7 @@ package struct ProgramGraph {
     var texts: [String: String] = [:]
     var weights: [ReportedWeight] = []
     for entry in operation.inputs {
-      for content in (entry.value?.arguments ?? []).compactMap(\.content) {
+      for content in entry.bindings.compactMap({ $0 }) {
         var value: MILValue?
         switch content {
         case .value(let given): value = given

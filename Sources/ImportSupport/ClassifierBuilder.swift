@@ -59,11 +59,7 @@ struct ClassifierBuilder {
       FeatureDescription(name: options.predictedFeatureName, kind: isString ? .string : .int64))
     description.predictedFeatureName = options.predictedFeatureName
     description.predictedProbabilitiesName = description.output[output].name
-    var classifier = NeuralNetworkClassifier()
-    classifier.network = layers
-    classifier.classLabels = options.labels
-    classifier.labelProbabilityLayerName = probabilityBlob
-    return classifier
+    return NeuralNetworkClassifier(layers, options.labels, probabilities: probabilityBlob)
   }
 }
 

@@ -149,12 +149,3 @@ extension LayerWriting {
   /// Reserves the blob name of an input.
   package mutating func reserve(_ blob: String) -> String { writer.unique(blob) }
 }
-
-extension LayerParameters {
-  /// The parameters with one field changed.
-  package func with<Value>(_ field: WritableKeyPath<Self, Value>, _ value: Value) -> Self {
-    var result = self
-    result[keyPath: field] = value
-    return result
-  }
-}

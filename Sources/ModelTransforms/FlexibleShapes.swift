@@ -8,19 +8,7 @@ package enum ShapeChoice: Sendable, Equatable {
   case fixed
   case enumerated([[Int]])
   /// Bounds for each axis; an upper bound of −1 means unbounded.
-  case ranges([ClosedBounds])
-
-  package struct ClosedBounds: Sendable, Equatable {
-    package var lower: Int
-    package var upper: Int
-
-    package init(_ lower: Int, _ upper: Int) {
-      self.lower = lower
-      self.upper = upper
-    }
-
-    func contains(_ size: Int) -> Bool { size >= lower && (upper < 0 || size <= upper) }
-  }
+  case ranges([SizeRange])
 }
 
 extension Model {
@@ -43,7 +31,7 @@ extension Model {
           switch choice {
           case .fixed: nil
           case .enumerated(let sizes): .enumerated(sizes.map { ImageSize($0[0], $0[1]) })
-          case .ranges(let bounds): .range(width: bounds[0].range, height: bounds[1].range)
+          case .ranges(let bounds): .range(width: bounds[0], height: bounds[1])
           }
         position.feature.setKind(.image(image))
       case .multiArray(var array)?:
@@ -52,17 +40,13 @@ extension Model {
           switch choice {
           case .fixed: nil
           case .enumerated(let shapes): .enumerated(shapes)
-          case .ranges(let bounds): .range(bounds.map(\.range))
+          case .ranges(let bounds): .range(bounds)
           }
         position.feature.setKind(.multiArray(array))
       default: throw ModelError(.mismatch, "is neither an array nor an image")
       }
     }
   }
-}
-
-extension ShapeChoice.ClosedBounds {
-  fileprivate var range: SizeRange { SizeRange(lower, upper) }
 }
 
 extension ShapeChoice {
@@ -86,11 +70,12 @@ extension ShapeChoice {
       try requireAxes(bounds.count)
       for (axis, bound) in bounds.enumerated() {
         try require(
-          bound.lower > 0 && (bound.upper < 0 || bound.upper >= bound.lower), .mismatch,
-          "sizes from \(bound.lower) to \(bound.upper) along axis \(axis)")
+          bound.lowerBound > 0 && (bound.upperBound < 0 || bound.upperBound >= bound.lowerBound),
+          .mismatch,
+          "sizes from \(bound.lowerBound) to \(bound.upperBound) along axis \(axis)")
         try require(
           bound.contains(shape[axis]), .mismatch,
-          "sizes from \(bound.lower) to \(bound.upper < 0 ? "any" : "\(bound.upper)") exclude "
+          "sizes from \(bound.lowerBound) to \(bound.upperBound < 0 ? "any" : "\(bound.upperBound)") exclude "
             + "the feature's own, \(shape[axis])")
       }
       return self

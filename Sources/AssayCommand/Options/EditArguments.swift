@@ -34,7 +34,7 @@ struct FeatureEditArguments: ParsableArguments {
     edit.shapes = shapes.filter(\.bounds.isEmpty).map { ($0.name, .fixed) }
     var enumerated: [(name: String, shapes: [[Int]])] = []
     for shape in shapes where !shape.isRange && !shape.bounds.isEmpty {
-      let sizes = shape.bounds.map(\.lower)
+      let sizes = shape.bounds.map(\.lowerBound)
       if let index = enumerated.firstIndex(where: { $0.name == shape.name }) {
         enumerated[index].shapes.append(sizes)
       } else {
@@ -91,12 +91,12 @@ struct ArrayTypeArgument: ExpressibleByArgument {
 /// `NAME=3,100:500,100:`: a size or bounds for each axis; `NAME=fixed` has none.
 struct NamedBounds: ExpressibleByArgument {
   let name: String
-  let bounds: [ShapeChoice.ClosedBounds]
+  let bounds: [SizeRange]
   let isRange: Bool
 
   init?(argument: String) {
     guard let separator = argument.lastIndex(of: "=") else { return nil }
-    var bounds: [ShapeChoice.ClosedBounds] = []
+    var bounds: [SizeRange] = []
     let text = argument[argument.index(after: separator)...]
     isRange = text.contains(":")
     for axis in text == "fixed" ? [] : text.split(separator: ",", omittingEmptySubsequences: false)
