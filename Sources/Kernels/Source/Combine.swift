@@ -1,130 +1,70 @@
 import KernelInterface
 
-/// A function of two vectors, as a type: see `UnaryBody`.
-private protocol PairBody { static func value(_ a: Vector, _ b: Vector) -> Vector }
+@inline(__always)
+private func indicator(_ mask: Mask) -> Vector { select(mask, splat(1), .zero) }
 
-private enum Added: PairBody {
-  @inline(__always)
-  static func value(_ a: Vector, _ b: Vector) -> Vector { a + b }
-}
+@inline(__always)
+private func equal(_ a: Vector, _ b: Vector) -> Vector { indicator(a .== b) }
 
-private enum Multiplied: PairBody {
-  @inline(__always)
-  static func value(_ a: Vector, _ b: Vector) -> Vector { a * b }
-}
+@inline(__always)
+private func notEqual(_ a: Vector, _ b: Vector) -> Vector { indicator(a .!= b) }
 
-private enum Greatest: PairBody {
-  @inline(__always)
-  static func value(_ a: Vector, _ b: Vector) -> Vector { Largest.combine(a, b) }
-}
+@inline(__always)
+private func less(_ a: Vector, _ b: Vector) -> Vector { indicator(a .< b) }
 
-private enum Least: PairBody {
-  @inline(__always)
-  static func value(_ a: Vector, _ b: Vector) -> Vector { Smallest.combine(a, b) }
-}
+@inline(__always)
+private func lessEqual(_ a: Vector, _ b: Vector) -> Vector { indicator(a .<= b) }
 
-private enum Subtracted: PairBody {
-  @inline(__always)
-  static func value(_ a: Vector, _ b: Vector) -> Vector { a - b }
-}
+@inline(__always)
+private func greater(_ a: Vector, _ b: Vector) -> Vector { indicator(a .> b) }
 
-private enum Divided: PairBody {
-  @inline(__always)
-  static func value(_ a: Vector, _ b: Vector) -> Vector { a / b }
-}
+@inline(__always)
+private func greaterEqual(_ a: Vector, _ b: Vector) -> Vector { indicator(a .>= b) }
 
-private enum DividedDown: PairBody {
-  @inline(__always)
-  static func value(_ a: Vector, _ b: Vector) -> Vector { floorDivide(a, b) }
-}
-
-private enum Modulo: PairBody {
-  @inline(__always)
-  static func value(_ a: Vector, _ b: Vector) -> Vector { modulo(a, b) }
-}
-
-private enum Raised: PairBody {
-  @inline(__always)
-  static func value(_ a: Vector, _ b: Vector) -> Vector { power(a, b) }
-}
-
-private enum Equal: PairBody {
-  @inline(__always)
-  static func value(_ a: Vector, _ b: Vector) -> Vector { indicator(a .== b) }
-}
-
-private enum NotEqual: PairBody {
-  @inline(__always)
-  static func value(_ a: Vector, _ b: Vector) -> Vector { indicator(a .!= b) }
-}
-
-private enum Less: PairBody {
-  @inline(__always)
-  static func value(_ a: Vector, _ b: Vector) -> Vector { indicator(a .< b) }
-}
-
-private enum LessEqual: PairBody {
-  @inline(__always)
-  static func value(_ a: Vector, _ b: Vector) -> Vector { indicator(a .<= b) }
-}
-
-private enum Greater: PairBody {
-  @inline(__always)
-  static func value(_ a: Vector, _ b: Vector) -> Vector { indicator(a .> b) }
-}
-
-private enum GreaterEqual: PairBody {
-  @inline(__always)
-  static func value(_ a: Vector, _ b: Vector) -> Vector { indicator(a .>= b) }
-}
-
-private enum And: PairBody {
-  @inline(__always)
-  static func value(_ a: Vector, _ b: Vector) -> Vector {
-    indicator((a .!= .zero) .& (b .!= .zero))
-  }
-}
-
-private enum Or: PairBody {
-  @inline(__always)
-  static func value(_ a: Vector, _ b: Vector) -> Vector {
-    indicator((a .!= .zero) .| (b .!= .zero))
-  }
-}
-
-private enum Xor: PairBody {
-  @inline(__always)
-  static func value(_ a: Vector, _ b: Vector) -> Vector {
-    indicator((a .!= .zero) .^ (b .!= .zero))
-  }
+@inline(__always)
+private func and(_ a: Vector, _ b: Vector) -> Vector {
+  indicator((a .!= .zero) .& (b .!= .zero))
 }
 
 @inline(__always)
-private func indicator(_ mask: Mask) -> Vector { select(mask, splat(1), .zero) }
+private func or(_ a: Vector, _ b: Vector) -> Vector {
+  indicator((a .!= .zero) .| (b .!= .zero))
+}
+
+@inline(__always)
+private func xor(_ a: Vector, _ b: Vector) -> Vector {
+  indicator((a .!= .zero) .^ (b .!= .zero))
+}
+
+@inline(__always)
+private func greatest(_ a: Vector, _ b: Vector) -> Vector { Largest.combine(a, b) }
+
+@inline(__always)
+private func least(_ a: Vector, _ b: Vector) -> Vector { Smallest.combine(a, b) }
 
 extension Table {
   @inline(never)
   package static func combine(_ a: CombiningArguments) {
     switch a.function {
-    case .add: fold(a, Added.self)
-    case .multiply: fold(a, Multiplied.self)
-    case .maximum: fold(a, Greatest.self)
-    case .minimum: fold(a, Least.self)
-    case .average: fold(a, Added.self, divisor: Float(a.operandCount))
-    case .subtract: fold(a, Subtracted.self)
-    case .divide: fold(a, Divided.self)
-    case .floorDivide: fold(a, DividedDown.self)
-    case .modulo: fold(a, Modulo.self)
-    case .power: fold(a, Raised.self)
-    case .equal: fold(a, Equal.self)
-    case .notEqual: fold(a, NotEqual.self)
-    case .less: fold(a, Less.self)
-    case .lessEqual: fold(a, LessEqual.self)
-    case .greater: fold(a, Greater.self)
-    case .greaterEqual: fold(a, GreaterEqual.self)
-    case .logicalAnd: fold(a, And.self)
-    case .logicalOr: fold(a, Or.self)
-    case .logicalXor: fold(a, Xor.self)
+    case .add: fold(a, +)
+    case .multiply: fold(a, *)
+    case .maximum: fold(a, greatest)
+    case .minimum: fold(a, least)
+    case .average: fold(a, divisor: Float(a.operandCount), +)
+    case .subtract: fold(a, -)
+    case .divide: fold(a, /)
+    case .floorDivide: fold(a, floorDivide)
+    case .modulo: fold(a, modulo)
+    case .power: fold(a, power)
+    case .equal: fold(a, equal)
+    case .notEqual: fold(a, notEqual)
+    case .less: fold(a, less)
+    case .lessEqual: fold(a, lessEqual)
+    case .greater: fold(a, greater)
+    case .greaterEqual: fold(a, greaterEqual)
+    case .logicalAnd: fold(a, and)
+    case .logicalOr: fold(a, or)
+    case .logicalXor: fold(a, xor)
     case .choose:
       guard a.operandCount == 3 else { return }
       each(a) { operand in select(operand(0) .!= .zero, operand(1), operand(2)) }
@@ -132,8 +72,11 @@ extension Table {
   }
 }
 
+/// Combines the operands with a function that is always inlined; see `map`.
 @inline(__always)
-private func fold<Body: PairBody>(_ a: CombiningArguments, _: Body.Type, divisor: Float = 1) {
+private func fold(
+  _ a: CombiningArguments, divisor: Float = 1, _ function: (Vector, Vector) -> Vector
+) {
   guard a.operandCount > 0 else { return }
   var i = 0
   if divisor == 1, a.operandCount == 2, case .none = a.operands[0].broadcast,
@@ -142,7 +85,7 @@ private func fold<Body: PairBody>(_ a: CombiningArguments, _: Body.Type, divisor
     let x = a.operands[0].values
     let y = a.operands[1].values
     while i &+ lanes <= a.count {
-      store(Body.value(load(x + i), load(y + i)), a.output + i)
+      store(function(load(x + i), load(y + i)), a.output + i)
       i &+= lanes
     }
   }
@@ -150,7 +93,7 @@ private func fold<Body: PairBody>(_ a: CombiningArguments, _: Body.Type, divisor
     var value = operand(0)
     var n = 1
     while n < a.operandCount {
-      value = Body.value(value, operand(n))
+      value = function(value, operand(n))
       n &+= 1
     }
     return divisor == 1 ? value : value / splat(divisor)

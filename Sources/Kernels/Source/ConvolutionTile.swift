@@ -188,9 +188,8 @@ private func fetchTargets<let rows: Int, let columns: Int>(
 }
 
 /// Channel blocks of neighboring pixels in a cache line.
-private var blocksPerLine: Int {
-  @inline(__always) get { lineFloats / channelBlock }
-}
+@inline(__always)
+private var blocksPerLine: Int { lineFloats / channelBlock }
 
 /// The arguments that all tiles of a run of pixels share. `channel` is the first output channel.
 struct TileTask {

@@ -35,14 +35,13 @@ extension Table {
 }
 
 /// Number of pixels in the largest tile.
+@inline(__always)
 private var depthwisePixels: Int {
-  @inline(__always) get {
-    #if KERNELS_AVX512 || arch(arm64)
-      14
-    #else
-      12
-    #endif
-  }
+  #if KERNELS_AVX512 || arch(arm64)
+    14
+  #else
+    12
+  #endif
 }
 
 /// Neighboring pixels of one vector of channels, from the first on.

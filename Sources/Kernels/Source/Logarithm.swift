@@ -55,15 +55,13 @@ func logarithm(onePlus x: Vector, twos: Vector = .zero) -> Vector {
   return logarithm(f, vector_from_int(n) + twos, rest: multiplyAdd(scaled, f * f - f, scaled))
 }
 
-enum LogarithmOnePlus: PlainBody {
-  @inline(__always)
-  static func value(_ x: Vector) -> Vector {
-    let value = logarithm(onePlus: x)
-    // Negative zero, infinity and NaN are preserved.
-    let special = select(
-      x .< splat(-1), splat(.nan), select(x .== splat(-1), splat(-.infinity), x))
-    let isOrdinary =
-      (x .> splat(-1)) .& (x .< splat(.infinity)) .& (magnitude(x) .> splat(0x1p-60))
-    return select(isOrdinary, value, special)
-  }
+@inline(__always)
+func logarithmOnePlus(_ x: Vector) -> Vector {
+  let value = logarithm(onePlus: x)
+  // Negative zero, infinity and NaN are preserved.
+  let special = select(
+    x .< splat(-1), splat(.nan), select(x .== splat(-1), splat(-.infinity), x))
+  let isOrdinary =
+    (x .> splat(-1)) .& (x .< splat(.infinity)) .& (magnitude(x) .> splat(0x1p-60))
+  return select(isOrdinary, value, special)
 }

@@ -47,12 +47,10 @@ private func blockedPieceInput(
 
 /// Number of columns to transform vertically at a time, and of the tiles that start in them.
 private typealias ColumnBuffer = InlineArray<320, Float>
-private var bufferColumns: Int {
-  @inline(__always) get { 64 }
-}
-private var bufferTiles: Int {
-  @inline(__always) get { 20 }
-}
+@inline(__always)
+private var bufferColumns: Int { 64 }
+@inline(__always)
+private var bufferTiles: Int { 20 }
 
 /// Transforms columns in vectors of adjacent ones, then the rows of each tile.
 @inline(never)

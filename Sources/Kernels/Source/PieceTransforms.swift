@@ -1,11 +1,9 @@
 /// F(3, 3) with five points; see `Pieces`.
 enum PieceTransform: TileTransform {
-  static var outputs: Int {
-    @inline(__always) get { 3 }
-  }
-  static var taps: Int {
-    @inline(__always) get { 3 }
-  }
+  @inline(__always)
+  static var outputs: Int { 3 }
+  @inline(__always)
+  static var taps: Int { 3 }
 
   @inline(__always)
   static func input(_ d: WinogradLine) -> WinogradLine {

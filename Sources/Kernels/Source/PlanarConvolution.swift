@@ -69,7 +69,8 @@ private func planarRow<let outputs: Int, let columns: Int>(
     planarTile(Count<1>(), a, tile)
     tile.column &+= lanes
   }
-  if tile.column < a.extent.width { planarTail(a, tile) }
+  let rest = a.extent.width &- tile.column
+  if rest > 0 { planarTile(Count<1>(), a, tile, used: rest) }
 }
 
 /// The bias of `outputs` channels; zero beyond the last channel.
@@ -83,10 +84,11 @@ func planarBias<let outputs: Int>(
   return bias
 }
 
-/// Computes `outputs` channels of `columns` vectors of pixels.
+/// Computes `outputs` channels of `columns` vectors of pixels or, with `used`, the last pixels of the
+/// row, fewer than a vector has lanes.
 @inline(__always)
 private func planarTile<let outputs: Int, let columns: Int>(
-  _: Count<columns>, _ a: ConvolutionArguments, _ tile: PlanarTile<outputs>
+  _: Count<columns>, _ a: ConvolutionArguments, _ tile: PlanarTile<outputs>, used: Int? = nil
 ) {
   let (row, column, channel) = (tile.row, tile.column, tile.part.channel)
   var sums: Tile<outputs, columns> = zeros()
@@ -104,7 +106,7 @@ private func planarTile<let outputs: Int, let columns: Int>(
         var weight = InlineArray<outputs, Vector>(repeating: .zero)
         for o in 0..<outputs { weight[o] = splat(w[o]) }
         for c in 0..<columns {
-          let pixels = load(x + c &* lanes)
+          let pixels = read(x + c &* lanes, used: used)
           for o in 0..<outputs { sums[o][c] = multiplyAdd(weight[o], pixels, sums[o][c]) }
         }
         w += outputs
@@ -117,36 +119,6 @@ private func planarTile<let outputs: Int, let columns: Int>(
   let target = a.output.base + (row &* a.output.strides.row &+ column)
   for o in 0..<outputs where channel &+ o < a.extent.blocks {
     let line = target + (channel &+ o) &* a.output.strides.block
-    for c in 0..<columns { store(sums[o][c], line + c &* lanes) }
-  }
-}
-
-/// Computes the last pixels of a row, fewer than a vector has lanes.
-@inline(__always)
-private func planarTail<let outputs: Int>(
-  _ a: ConvolutionArguments, _ tile: PlanarTile<outputs>
-) {
-  let (row, column, channel) = (tile.row, tile.column, tile.part.channel)
-  let used = a.extent.width &- column
-  var sums = InlineArray<outputs, Vector>(repeating: .zero)
-  for o in 0..<outputs { sums[o] = splat(tile.bias[o]) }
-  var w = tile.part.weights
-  for i in 0..<a.inputBlocks {
-    for ky in 0..<a.window.height {
-      var x =
-        a.input.base
-        + (i &* a.input.strides.block &+ (row &+ ky &* a.window.dilationY) &* a.input.strides.row
-          &+ column)
-      for _ in 0..<a.window.width {
-        let pixels = load(x, count: used)
-        for o in 0..<outputs { sums[o] = multiplyAdd(splat(w[o]), pixels, sums[o]) }
-        w += outputs
-        x += a.window.dilationX
-      }
-    }
-  }
-  let target = a.output.base + (row &* a.output.strides.row &+ column)
-  for o in 0..<outputs where channel &+ o < a.extent.blocks {
-    store(sums[o], target + (channel &+ o) &* a.output.strides.block, count: used)
+    for c in 0..<columns { write(sums[o][c], line + c &* lanes, used: used) }
   }
 }

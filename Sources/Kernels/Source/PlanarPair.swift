@@ -163,11 +163,11 @@ private func accumulate<let outputs: Int, let columns: Int>(
 }
 
 @inline(__always)
-private func read(_ address: UnsafePointer<Float>, used: Int?) -> Vector {
+func read(_ address: UnsafePointer<Float>, used: Int?) -> Vector {
   if let used { load(address, count: used) } else { load(address) }
 }
 
 @inline(__always)
-private func write(_ value: Vector, _ address: UnsafeMutablePointer<Float>, used: Int?) {
+func write(_ value: Vector, _ address: UnsafeMutablePointer<Float>, used: Int?) {
   if let used { store(value, address, count: used) } else { store(value, address) }
 }

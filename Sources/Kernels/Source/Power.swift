@@ -6,74 +6,25 @@ import KernelInterface
 func raise(_ a: UnaryArguments) {
   if a.parameters.channelAlpha == nil {
     switch a.parameters.alpha {
-    case 0: return map(a, One.self)
-    case 0.5: return map(a, Root.self)
-    case -0.5: return map(a, InverseRoot.self)
-    case 0.75: return map(a, ThreeQuarters.self)
-    case -0.75: return map(a, MinusThreeQuarters.self)
-    case 1: return map(a, Same.self)
-    case 2: return map(a, Square.self)
-    case 3: return map(a, Cube.self)
-    case -1: return map(a, Reciprocal.self)
+    case 0: return map(a) { _ in splat(1) }
+    case 0.5: return map(a, root)
+    case -0.5: return map(a) { x in splat(1) / root(x) }
+    case 0.75: return map(a) { x in root(x) * squareRoot(root(x)) }
+    case -0.75: return map(a) { x in splat(1) / (root(x) * squareRoot(root(x))) }
+    case 1: return map(a) { x in x }
+    case 2: return map(a) { x in x * x }
+    case 3: return map(a) { x in x * x * x }
+    case -1: return map(a) { x in splat(1) / x }
     default: break
     }
   }
-  map(a, Power.self)
+  map(a) { x, alpha, _ in power(x, alpha) }
 }
 
 /// `x^½` like `pow`: positive for a negative zero, infinite for either infinity.
 @inline(__always)
 private func root(_ x: Vector) -> Vector {
   select(x .== splat(-.infinity), splat(.infinity), squareRoot(x + splat(0)))
-}
-
-private enum One: UnaryBody {
-  @inline(__always)
-  static func value(_ x: Vector, _ alpha: Vector, _ beta: Vector) -> Vector { splat(1) }
-}
-
-private enum Root: UnaryBody {
-  @inline(__always)
-  static func value(_ x: Vector, _ alpha: Vector, _ beta: Vector) -> Vector { root(x) }
-}
-
-private enum InverseRoot: UnaryBody {
-  @inline(__always)
-  static func value(_ x: Vector, _ alpha: Vector, _ beta: Vector) -> Vector { splat(1) / root(x) }
-}
-
-private enum ThreeQuarters: UnaryBody {
-  @inline(__always)
-  static func value(_ x: Vector, _ alpha: Vector, _ beta: Vector) -> Vector {
-    root(x) * squareRoot(root(x))
-  }
-}
-
-private enum MinusThreeQuarters: UnaryBody {
-  @inline(__always)
-  static func value(_ x: Vector, _ alpha: Vector, _ beta: Vector) -> Vector {
-    splat(1) / (root(x) * squareRoot(root(x)))
-  }
-}
-
-private enum Same: UnaryBody {
-  @inline(__always)
-  static func value(_ x: Vector, _ alpha: Vector, _ beta: Vector) -> Vector { x }
-}
-
-private enum Cube: UnaryBody {
-  @inline(__always)
-  static func value(_ x: Vector, _ alpha: Vector, _ beta: Vector) -> Vector { x * x * x }
-}
-
-private enum Reciprocal: UnaryBody {
-  @inline(__always)
-  static func value(_ x: Vector, _ alpha: Vector, _ beta: Vector) -> Vector { splat(1) / x }
-}
-
-private enum Power: UnaryBody {
-  @inline(__always)
-  static func value(_ x: Vector, _ alpha: Vector, _ beta: Vector) -> Vector { power(x, alpha) }
 }
 
 /// `log₂(1 + f) + n` to 35 bits for `√½ - 1 <= f < √2 - 1`; see
@@ -121,9 +72,9 @@ func power(_ x: Vector, _ y: Vector) -> Vector {
   var result = raised(vector_limit_double(logarithmOfTwo(f, n) * vector_to_double(y), 200))
 
   // For negative bases, odd powers are negative and noninteger ones NaN.
-  let isWhole = Nearest.value(y) .== y
+  let isWhole = nearest(y) .== y
   let half = y * splat(0.5)
-  let isOdd = isWhole .& (Nearest.value(half) .!= half)
+  let isOdd = isWhole .& (nearest(half) .!= half)
   result = turnSign(result, by: select(isOdd, x, .zero))
   result = select((x .< .zero) .& (a .!= splat(.infinity)) .& .!isWhole, splat(.nan), result)
   // Anything added to NaN is NaN.

@@ -4,36 +4,27 @@ import LibC
 /// From here on, every float is an integer.
 private let wholeLimit: Float = 0x1p23
 
-enum Nearest: PlainBody {
-  @inline(__always)
-  static func value(_ x: Vector) -> Vector {
-    let a = magnitude(x)
-    let whole = (a + splat(wholeLimit)) - splat(wholeLimit)
-    return select(a .< splat(wholeLimit), turnSign(whole, by: x), x)
-  }
+@inline(__always)
+func nearest(_ x: Vector) -> Vector {
+  let a = magnitude(x)
+  let whole = (a + splat(wholeLimit)) - splat(wholeLimit)
+  return select(a .< splat(wholeLimit), turnSign(whole, by: x), x)
 }
 
-enum Floor: PlainBody {
-  @inline(__always)
-  static func value(_ x: Vector) -> Vector {
-    let whole = Nearest.value(x)
-    return select(whole .> x, whole - splat(1), whole)
-  }
+@inline(__always)
+func floor(_ x: Vector) -> Vector {
+  let whole = nearest(x)
+  return select(whole .> x, whole - splat(1), whole)
 }
 
-enum Ceiling: PlainBody {
-  @inline(__always)
-  static func value(_ x: Vector) -> Vector { turnSign(Floor.value(turned(x)), by: splat(-1)) }
-
-  @inline(__always)
-  private static func turned(_ x: Vector) -> Vector { turnSign(x, by: splat(-1)) }
+@inline(__always)
+func ceiling(_ x: Vector) -> Vector {
+  turnSign(floor(turnSign(x, by: splat(-1))), by: splat(-1))
 }
 
-enum Sign: PlainBody {
-  @inline(__always)
-  static func value(_ x: Vector) -> Vector {
-    select(x .> .zero, splat(1), select(x .< .zero, splat(-1), x))
-  }
+@inline(__always)
+func sign(_ x: Vector) -> Vector {
+  select(x .> .zero, splat(1), select(x .< .zero, splat(-1), x))
 }
 
 /// `a - b · quotient`, exact for quotients of at most 24 bits.
@@ -53,7 +44,7 @@ private func isOpposite(_ rest: Vector, _ divisor: Vector) -> Mask {
 @inline(__always)
 func floorDivide(_ a: Vector, _ b: Vector) -> Vector {
   let quotient = a / b
-  let whole = Floor.value(quotient)
+  let whole = floor(quotient)
   let isRoundedUp =
     isOpposite(remainder(a, b, whole), b) .& (magnitude(quotient) .< splat(0x1p24))
     .& (magnitude(b) .< splat(.infinity))
@@ -64,7 +55,7 @@ func floorDivide(_ a: Vector, _ b: Vector) -> Vector {
 @inline(__always)
 func modulo(_ a: Vector, _ b: Vector) -> Vector {
   let quotient = a / b
-  var rest = remainder(a, b, Floor.value(quotient))
+  var rest = remainder(a, b, floor(quotient))
   rest = select(isOpposite(rest, b), rest + b, rest)
   rest = select(rest .== .zero, float(bits(a) & splat(Int32.min)), rest)
   let isShort = (magnitude(quotient) .< splat(0x1p22)) .& (magnitude(b) .< splat(.infinity))

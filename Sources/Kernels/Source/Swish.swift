@@ -54,5 +54,5 @@ func mapSwish(_ a: UnaryArguments) {
       rest.count &-= 4 &* lanes
     }
   }
-  map(rest, Swish.self)
+  map(rest) { x, alpha, _ in swish(x, alpha) }
 }

@@ -1,9 +1,8 @@
 import KernelInterface
 
 /// Vectors of output channels in a full panel.
-var panelVectors: Int {
-  @inline(__always) get { 2 }
-}
+@inline(__always)
+var panelVectors: Int { 2 }
 
 /// Whether `vectors` vectors make a full panel.
 @inline(__always)
@@ -12,9 +11,8 @@ private func fillPanel(_ vectors: Int) -> Bool {
 }
 
 extension TileInput {
-  fileprivate var isUnrolled: Bool {
-    @inline(__always) get { unrolled > 1 && run % unrolled == 0 }
-  }
+  @inline(__always)
+  fileprivate var isUnrolled: Bool { unrolled > 1 && run % unrolled == 0 }
 
   /// How often a tile of `vectors` vectors prefetches a part of the weights needed next.
   func fetches(vectors: Int) -> Int {

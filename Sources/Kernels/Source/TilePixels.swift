@@ -23,14 +23,13 @@ struct PixelRows {
 
 /// Whether a tile can contain pixels of several rows. The largest tiles have too many pixels for
 /// the address registers, but they fit the rows of common feature maps.
+@inline(__always)
 var tilesCrossRows: Bool {
-  @inline(__always) get {
-    #if KERNELS_AVX512
-      false
-    #else
-      true
-    #endif
-  }
+  #if KERNELS_AVX512
+    false
+  #else
+    true
+  #endif
 }
 
 /// Iterates over the locations of pixels.
@@ -87,9 +86,8 @@ struct TileOffsets<let rows: Int> {
     fileprivate init(_ first: TileWalk) { self.first = first }
 
     /// The distance between the inputs of neighboring pixels.
-    fileprivate var step: Int {
-      @inline(__always) get { first.pixels.input.column }
-    }
+    @inline(__always)
+    fileprivate var step: Int { first.pixels.input.column }
     @inline(__always)
     fileprivate func input(_ r: Int) -> Int { first.input &+ r &* step }
     @inline(__always)

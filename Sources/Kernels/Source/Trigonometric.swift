@@ -42,42 +42,36 @@ private func chosen(_ n: IntegerVector, _ even: Vector, _ odd: Vector) -> Vector
   return turnSign(value, by: float(shiftLeft(n, 30)))
 }
 
-enum Sine: PlainBody {
-  @inline(__always)
-  static func value(_ x: Vector) -> Vector {
-    let (r, n) = quadrant(x)
-    let (s, c) = sineAndCosine(vector_from_double(r))
-    return mended(turnSign(chosen(n, s, c), by: x), x) { sinf($0) }
-  }
+@inline(__always)
+func sine(_ x: Vector) -> Vector {
+  let (r, n) = quadrant(x)
+  let (s, c) = sineAndCosine(vector_from_double(r))
+  return mended(turnSign(chosen(n, s, c), by: x), x) { sinf($0) }
 }
 
-enum Cosine: PlainBody {
-  @inline(__always)
-  static func value(_ x: Vector) -> Vector {
-    let (r, n) = quadrant(x)
-    let (s, c) = sineAndCosine(vector_from_double(r))
-    return mended(chosen(n &+ splat(Int32(1)), s, c), x) { cosf($0) }
-  }
+@inline(__always)
+func cosine(_ x: Vector) -> Vector {
+  let (r, n) = quadrant(x)
+  let (s, c) = sineAndCosine(vector_from_double(r))
+  return mended(chosen(n &+ splat(Int32(1)), s, c), x) { cosf($0) }
 }
 
-enum Tangent: PlainBody {
-  @inline(__always)
-  static func value(_ x: Vector) -> Vector {
-    let (remainder, n) = quadrant(x)
-    // Near π/4, the tangent doubles the error of the rounded remainder.
-    let r = vector_from_double(remainder)
-    let rest = vector_from_double(remainder - vector_to_double(r))
-    let z = r * r
-    let p = polynomial(
-      z, square: z * z,
-      [
-        4.372_299e-3, 9.889_573e-5, 1.082_706_5e-2, 2.128_63e-2, 5.405_890_6e-2, 1.333_267_5e-1,
-        3.333_335e-1,
-      ])
-    let t = multiplyAdd(p, z * r, multiplyAdd(rest, z, rest)) + r
-    let value = select((n & splat(Int32(1))) .== splat(Int32(0)), t, splat(-1) / t)
-    return mended(turnSign(value, by: x), x) { tanf($0) }
-  }
+@inline(__always)
+func tangent(_ x: Vector) -> Vector {
+  let (remainder, n) = quadrant(x)
+  // Near π/4, the tangent doubles the error of the rounded remainder.
+  let r = vector_from_double(remainder)
+  let rest = vector_from_double(remainder - vector_to_double(r))
+  let z = r * r
+  let p = polynomial(
+    z, square: z * z,
+    [
+      4.372_299e-3, 9.889_573e-5, 1.082_706_5e-2, 2.128_63e-2, 5.405_890_6e-2, 1.333_267_5e-1,
+      3.333_335e-1,
+    ])
+  let t = multiplyAdd(p, z * r, multiplyAdd(rest, z, rest)) + r
+  let value = select((n & splat(Int32(1))) .== splat(Int32(0)), t, splat(-1) / t)
+  return mended(turnSign(value, by: x), x) { tanf($0) }
 }
 
 /// `asin s = s + t`. Near zero, `s` is `|x|`; elsewhere `s` is `√((1 - |x|) / 2)` and
@@ -97,41 +91,35 @@ private func arcSineParts(_ x: Vector) -> (isNear: Mask, s: Vector, t: Vector) {
 private let halfTurn: Float = 1.570_796_37
 private let halfTurnExcess: Float = 4.371_138_8e-8
 
-enum ArcSine: PlainBody {
-  @inline(__always)
-  static func value(_ x: Vector) -> Vector {
-    let (isNear, s, t) = arcSineParts(x)
-    let far = splat(halfTurn) - ((s + s) + ((t + t) + splat(halfTurnExcess)))
-    return turnSign(select(isNear, s + t, far), by: x)
-  }
+@inline(__always)
+func arcSine(_ x: Vector) -> Vector {
+  let (isNear, s, t) = arcSineParts(x)
+  let far = splat(halfTurn) - ((s + s) + ((t + t) + splat(halfTurnExcess)))
+  return turnSign(select(isNear, s + t, far), by: x)
 }
 
-enum ArcCosine: PlainBody {
-  @inline(__always)
-  static func value(_ x: Vector) -> Vector {
-    let (isNear, s, t) = arcSineParts(x)
-    let near = splat(halfTurn) - (turnSign(s, by: x) + (turnSign(t, by: x) + splat(halfTurnExcess)))
-    let twice = (s + s) + (t + t)
-    let beyond = splat(2 * halfTurn) - (twice + splat(2 * halfTurnExcess))
-    return select(isNear, near, select(x .< .zero, beyond, twice))
-  }
+@inline(__always)
+func arcCosine(_ x: Vector) -> Vector {
+  let (isNear, s, t) = arcSineParts(x)
+  let near = splat(halfTurn) - (turnSign(s, by: x) + (turnSign(t, by: x) + splat(halfTurnExcess)))
+  let twice = (s + s) + (t + t)
+  let beyond = splat(2 * halfTurn) - (twice + splat(2 * halfTurnExcess))
+  return select(isNear, near, select(x .< .zero, beyond, twice))
 }
 
-enum ArcTangent: PlainBody {
-  @inline(__always)
-  static func value(_ x: Vector) -> Vector {
-    let a = magnitude(x)
-    let isFar = a .> splat(1)
-    // atan a = π/2 + atan(-1 / a)
-    let t = select(isFar, splat(-1) / a, a)
-    let z = t * t
-    let p = polynomial(
-      z,
-      [
-        -1.782_768_4e-3, 1.086_854_8e-2, -3.109_685_5e-2, 5.788_133_7e-2, -8.399_305_5e-2,
-        1.095_088e-1, -1.426_401_6e-1, 1.999_853e-1, -3.333_33e-1,
-      ])
-    let far = (t + (p * z * t - splat(halfTurnExcess))) + splat(halfTurn)
-    return turnSign(select(isFar, far, multiplyAdd(p * z, t, t)), by: x)
-  }
+@inline(__always)
+func arcTangent(_ x: Vector) -> Vector {
+  let a = magnitude(x)
+  let isFar = a .> splat(1)
+  // atan a = π/2 + atan(-1 / a)
+  let t = select(isFar, splat(-1) / a, a)
+  let z = t * t
+  let p = polynomial(
+    z,
+    [
+      -1.782_768_4e-3, 1.086_854_8e-2, -3.109_685_5e-2, 5.788_133_7e-2, -8.399_305_5e-2,
+      1.095_088e-1, -1.426_401_6e-1, 1.999_853e-1, -3.333_33e-1,
+    ])
+  let far = (t + (p * z * t - splat(halfTurnExcess))) + splat(halfTurn)
+  return turnSign(select(isFar, far, multiplyAdd(p * z, t, t)), by: x)
 }

@@ -21,18 +21,15 @@ import CVector
 #endif
 
 /// Number of floats in a vector.
-var lanes: Int {
-  @inline(__always) get { Vector.scalarCount }
-}
+@inline(__always)
+var lanes: Int { Vector.scalarCount }
 
 /// Number of channels in a block.
-var channelBlock: Int {
-  @inline(__always) get { Table.channelBlock }
-}
+@inline(__always)
+var channelBlock: Int { Table.channelBlock }
 
-var vectorsPerBlock: Int {
-  @inline(__always) get { channelBlock / lanes }
-}
+@inline(__always)
+var vectorsPerBlock: Int { channelBlock / lanes }
 
 // Swift's own operators work lane by lane, and the compiler does not always vectorize them.
 
@@ -151,9 +148,8 @@ func fetch(_ address: UnsafePointer<Float>, lines: Int) {
 }
 
 /// Number of floats in a cache line.
-var lineFloats: Int {
-  @inline(__always) get { 16 }
-}
+@inline(__always)
+var lineFloats: Int { 16 }
 
 /// The same value in all lanes.
 @inline(__always)
@@ -225,7 +221,6 @@ func laneSum(_ x: Vector) -> Float {
 
 /// A number of rows or columns that is known at compile time.
 struct Count<let count: Int> {
-  static var value: Int {
-    @inline(__always) get { count }
-  }
+  @inline(__always)
+  static var value: Int { count }
 }

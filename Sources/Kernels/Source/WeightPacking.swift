@@ -31,15 +31,12 @@ extension Table {
           let part = PackedBlock(
             channels: blockChannels, firstInput: firstInput,
             firstOutput: firstBlock &* channelBlock, columns: columns, width: width, target: packed)
-          if isContiguous
-            && firstBlock &* channelBlock &+ columns.upperBound <= a.layout.outputChannels
+          let isWhole =
+            firstBlock &* channelBlock &+ columns.upperBound <= a.layout.outputChannels
             && firstInput &+ blockChannels <= a.layout.inputChannels
-          {
+          if isContiguous && isWhole {
             transposeBlock(a, part)
-          } else if isRowMajor
-            && firstBlock &* channelBlock &+ columns.upperBound <= a.layout.outputChannels
-            && firstInput &+ blockChannels <= a.layout.inputChannels
-          {
+          } else if isRowMajor && isWhole {
             let source =
               a.source
               + (firstBlock &* channelBlock &+ columns.lowerBound

@@ -24,9 +24,8 @@ protocol WinogradTransform: TileTransform {
 }
 
 extension TileTransform {
-  static var points: Int {
-    @inline(__always) get { outputs &+ taps &- 1 }
-  }
+  @inline(__always)
+  static var points: Int { outputs &+ taps &- 1 }
 }
 
 /// Work that is the same for each form, given the transforms of its axes.
@@ -51,12 +50,10 @@ extension WinogradForm {
 
 /// F(1, 1)
 enum WinogradIdentity: WinogradTransform {
-  static var outputs: Int {
-    @inline(__always) get { 1 }
-  }
-  static var taps: Int {
-    @inline(__always) get { 1 }
-  }
+  @inline(__always)
+  static var outputs: Int { 1 }
+  @inline(__always)
+  static var taps: Int { 1 }
 
   @inline(__always)
   static func input(_ d: WinogradLine) -> WinogradLine { d }
@@ -69,12 +66,10 @@ enum WinogradIdentity: WinogradTransform {
 }
 
 enum Winograd2: WinogradTransform {
-  static var outputs: Int {
-    @inline(__always) get { 2 }
-  }
-  static var taps: Int {
-    @inline(__always) get { 3 }
-  }
+  @inline(__always)
+  static var outputs: Int { 2 }
+  @inline(__always)
+  static var taps: Int { 3 }
 
   @inline(__always)
   static func input(_ d: WinogradLine) -> WinogradLine {
@@ -106,12 +101,10 @@ enum Winograd2: WinogradTransform {
 }
 
 enum Winograd4: WinogradTransform {
-  static var outputs: Int {
-    @inline(__always) get { 4 }
-  }
-  static var taps: Int {
-    @inline(__always) get { 3 }
-  }
+  @inline(__always)
+  static var outputs: Int { 4 }
+  @inline(__always)
+  static var taps: Int { 3 }
 
   @inline(__always)
   static func input(_ d: WinogradLine) -> WinogradLine {
@@ -170,12 +163,10 @@ enum Winograd4: WinogradTransform {
 }
 
 enum Winograd6: WinogradTransform {
-  static var outputs: Int {
-    @inline(__always) get { 6 }
-  }
-  static var taps: Int {
-    @inline(__always) get { 3 }
-  }
+  @inline(__always)
+  static var outputs: Int { 6 }
+  @inline(__always)
+  static var taps: Int { 3 }
 
   @inline(__always)
   static func input(_ d: WinogradLine) -> WinogradLine {
@@ -251,12 +242,10 @@ enum Winograd6: WinogradTransform {
 
 /// F(3, 7)
 enum Winograd3Of7: WinogradTransform {
-  static var outputs: Int {
-    @inline(__always) get { 3 }
-  }
-  static var taps: Int {
-    @inline(__always) get { 7 }
-  }
+  @inline(__always)
+  static var outputs: Int { 3 }
+  @inline(__always)
+  static var taps: Int { 7 }
 
   /// `u` is the line with the factor x − 4 divided out; the values at ±p are the sum and the
   /// difference of its even and odd parts.
