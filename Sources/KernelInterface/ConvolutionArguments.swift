@@ -10,22 +10,13 @@ package enum Tiles: Sendable {
 /// Packed weights as codes of one byte each, in the order of the floats. `convolution` expands those
 /// that it sums at a time just before it uses them.
 package struct CodedWeights: @unchecked Sendable {
-  package var codes: UnsafePointer<UInt8>
-  /// The values of the codes, starting with the first output channel's.
-  package var values: PanelValues
-  /// One factor per output channel; nil is one.
-  package var factor: UnsafePointer<Float>?
-  /// Channels of all input blocks; weights of those beyond count as zeros.
-  package var channels: Int
+  /// All codes, as one panel.
+  package var panel: CodePanel
   /// Memory for the weights of the input blocks that are summed at a time.
   package var expanded: UnsafeMutablePointer<Float>
 
-  package init(
-    codes: UnsafePointer<UInt8>, values: PanelValues, factor: UnsafePointer<Float>?, channels: Int,
-    expanded: UnsafeMutablePointer<Float>
-  ) {
-    (self.codes, self.values, self.factor) = (codes, values, factor)
-    (self.channels, self.expanded) = (channels, expanded)
+  package init(_ panel: CodePanel, expanded: UnsafeMutablePointer<Float>) {
+    (self.panel, self.expanded) = (panel, expanded)
   }
 }
 

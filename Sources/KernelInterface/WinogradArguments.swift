@@ -129,12 +129,10 @@ package enum PanelValues: @unchecked Sendable {
   // `@unchecked`: nothing is written through the pointers.
   /// `scale[column] · code + bias[column]`
   case linear(scale: UnsafePointer<Float>, bias: UnsafePointer<Float>)
-  /// `factor[column] · half(scale[column] · code + bias[column])`, where `half` rounds to half
-  /// precision; a nil factor means 1.
-  case halves(
-    scale: UnsafePointer<Float>, bias: UnsafePointer<Float>, factor: UnsafePointer<Float>?)
-  /// `scale[column] · table[code]`, with a table of 256 values; a nil scale means 1.
-  case table(UnsafePointer<Float>, scale: UnsafePointer<Float>?)
+  /// The same, rounded to half precision.
+  case halves(scale: UnsafePointer<Float>, bias: UnsafePointer<Float>)
+  /// `table[code]`, with a table of 256 values.
+  case table(UnsafePointer<Float>)
 }
 
 /// The codes of one panel of kernels.
@@ -142,13 +140,19 @@ package struct CodePanel: @unchecked Sendable {
   /// One byte per code, starting with the panel's first.
   package var codes: UnsafePointer<UInt8>
   package var values: PanelValues
+  /// A factor of the values per column; nil means 1.
+  package var factor: UnsafePointer<Float>?
+  /// Weights of channels beyond these are zeros.
   package var inputChannels: Int
   /// Columns of the panel: output channels, padded to whole blocks.
   package var width: Int
 
-  package init(codes: UnsafePointer<UInt8>, values: PanelValues, inputChannels: Int, width: Int) {
-    (self.codes, self.values, self.inputChannels) = (codes, values, inputChannels)
-    self.width = width
+  package init(
+    codes: UnsafePointer<UInt8>, values: PanelValues, factor: UnsafePointer<Float>?,
+    inputChannels: Int, width: Int
+  ) {
+    (self.codes, self.values, self.factor) = (codes, values, factor)
+    (self.inputChannels, self.width) = (inputChannels, width)
   }
 }
 

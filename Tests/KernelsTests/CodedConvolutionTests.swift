@@ -96,14 +96,14 @@ import Testing
     let panelValues: PanelValues =
       switch values {
       case .linear: .linear(scale: scale, bias: offset)
-      case .halves: .halves(scale: scale, bias: offset, factor: nil)
-      case .table: .table(packed.table.constant, scale: nil)
+      case .halves: .halves(scale: scale, bias: offset)
+      case .table: .table(packed.table.constant)
       }
     arguments.coded = CodedWeights(
-      codes: UnsafeRawPointer(packed.codes.pointer).assumingMemoryBound(to: UInt8.self),
-      values: panelValues, factor: hasFactor ? packed.factor.constant : nil,
-      channels: plain.inputChannels,
-      expanded: expanded.pointer)
+      CodePanel(
+        codes: UnsafeRawPointer(packed.codes.pointer).assumingMemoryBound(to: UInt8.self),
+        values: panelValues, factor: hasFactor ? packed.factor.constant : nil,
+        inputChannels: plain.inputChannels, width: packed.width), expanded: expanded.pointer)
     kernels.convolution(arguments)
     let comment: Comment = "\(set) \(plain), planar \(isPlanar), \(values)"
     #expect(output.values == expected, comment)

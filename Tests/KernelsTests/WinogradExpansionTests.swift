@@ -33,33 +33,33 @@ import Testing
       let scales = GuardedBuffer(scale, at: .end)
       let biases = GuardedBuffer(bias, at: .end)
       let values = GuardedBuffer(table, at: .end)
-      let cases: [(PanelValues, (Int, Int) -> Double)] = [
+      let cases: [(PanelValues, UnsafePointer<Float>?, (Int, Int) -> Double)] = [
         (
-          .linear(scale: scales.constant, bias: biases.constant),
+          .linear(scale: scales.constant, bias: biases.constant), nil,
           { Double(scale[$1]) * Double($0) + Double(bias[$1]) }
         ),
         (
-          .halves(scale: scales.constant, bias: biases.constant, factor: nil),
+          .halves(scale: scales.constant, bias: biases.constant), nil,
           { Double(Float16(scale[$1] * Float($0) + bias[$1])) }
         ),
         (
-          .halves(scale: scales.constant, bias: biases.constant, factor: scales.constant),
+          .halves(scale: scales.constant, bias: biases.constant), scales.constant,
           { Double(Float16(scale[$1] * Float($0) + bias[$1])) * Double(scale[$1]) }
         ),
-        (.table(values.constant, scale: nil), { code, _ in Double(table[code]) }),
+        (.table(values.constant), nil, { code, _ in Double(table[code]) }),
         (
-          .table(values.constant, scale: scales.constant),
+          .table(values.constant), scales.constant,
           { Double(table[$0]) * Double(scale[$1]) }
         ),
       ]
-      for (codeValues, value) in cases {
+      for (codeValues, factor, value) in cases {
         let pointStride = channels * width + 5
         let packed = GuardedBuffer(count: (points - 1) * pointStride + channels * width, at: .end)
         set.kernels.expandWinogradWeights(
           WinogradExpansionArguments(
             form: form,
             panel: CodePanel(
-              codes: first.assumingMemoryBound(to: UInt8.self), values: codeValues,
+              codes: first.assumingMemoryBound(to: UInt8.self), values: codeValues, factor: factor,
               inputChannels: inputs, width: width), channels: channels,
             packed: PointBuffer(packed.pointer, stride: pointStride)))
         let found = packed.values

@@ -72,23 +72,20 @@ struct PanelCodes: Sendable {
     rows.source.dropPages()
   }
 
-  /// The codes and values of a panel that starts at output channel `first`, padded channels of
-  /// earlier groups included.
-  func panel(from first: Int, places: Int) -> (
-    codes: UnsafePointer<UInt8>, values: PanelValues, factor: UnsafePointer<Float>?
-  ) {
-    let codes = UnsafePointer(codes.pointer.assumingMemoryBound(to: UInt8.self)) + first * places
-    let factor = factor.map { $0.pointer + first }
-    return switch values {
-    case .linear(let scale, let bias):
-      (codes, .linear(scale: scale.pointer + first, bias: bias.pointer + first), factor)
-    case .halves(let scale, let bias):
-      (
-        codes, .halves(scale: scale.pointer + first, bias: bias.pointer + first, factor: factor),
-        factor
-      )
-    case .table(let table): (codes, .table(table.pointer, scale: factor), factor)
-    }
+  /// The panel that starts at output channel `first`, padded channels of earlier groups included.
+  func panel(from first: Int, places: Int, inputChannels: Int, width: Int) -> CodePanel {
+    let values: PanelValues =
+      switch values {
+      case .linear(let scale, let bias):
+        .linear(scale: scale.pointer + first, bias: bias.pointer + first)
+      case .halves(let scale, let bias):
+        .halves(scale: scale.pointer + first, bias: bias.pointer + first)
+      case .table(let table): .table(table.pointer)
+      }
+    return CodePanel(
+      codes: UnsafePointer(codes.pointer.assumingMemoryBound(to: UInt8.self)) + first * places,
+      values: values, factor: factor.map { $0.pointer + first }, inputChannels: inputChannels,
+      width: width)
   }
 }
 
@@ -124,12 +121,11 @@ struct WinogradCodes: Sendable {
   /// Writes the transformed weights of a panel.
   func expand(panel: Int, to packed: PointBuffer, _ kernels: any KernelTable.Type) {
     let places = schedule.form.taps * inputs
-    let panelCodes = codes.panel(from: panel * schedule.panelChannels, places: places)
     kernels.expandWinogradWeights(
       WinogradExpansionArguments(
         form: schedule.form,
-        panel: CodePanel(
-          codes: panelCodes.codes, values: panelCodes.values, inputChannels: inputs,
+        panel: codes.panel(
+          from: panel * schedule.panelChannels, places: places, inputChannels: inputs,
           width: schedule.width(ofPanel: panel)), channels: schedule.channels, packed: packed))
   }
 }

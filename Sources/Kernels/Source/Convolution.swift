@@ -57,10 +57,11 @@ extension Table {
         var next = weights + source.blocks &* blockFloats
         var nextFloats = source.blocks &* blockFloats
         if var coded = a.coded {
-          coded.codes += start
+          coded.panel.codes += start
           expand(coded, a, piece..<piece &+ source.blocks, block: block, width: width)
           weights = UnsafePointer(coded.expanded)
-          next = UnsafeRawPointer(coded.codes + nextFloats).assumingMemoryBound(to: Float.self)
+          next = UnsafeRawPointer(coded.panel.codes + nextFloats).assumingMemoryBound(
+            to: Float.self)
           nextFloats /= 4
         }
         var ahead = TilesAhead(

@@ -41,9 +41,8 @@ extension DenseArguments {
 
 /// Number of columns that are expanded at a time for some rows, so that they stay in the L1 cache.
 /// A multiple of two vectors, which keeps the order of the sums.
-private var stageColumns: Int {
-  @inline(__always) get { 1024 }
-}
+@inline(__always)
+private var stageColumns: Int { 1024 }
 
 private func denseRows(_ a: DenseArguments, stage: UnsafeMutablePointer<Float>?) {
   let isSingle = a.isSingleStream
@@ -363,12 +362,11 @@ private struct RowSums<let rows: Int, let vectors: Int> {
 
   extension IntegerVector {
     /// 0, 1, 2, …
+    @inline(__always)
     fileprivate static var laneNumbers: IntegerVector {
-      @inline(__always) get {
-        var numbers = IntegerVector.zero
-        for lane in 0..<lanes { numbers[lane] = Int32(truncatingIfNeeded: lane) }
-        return numbers
-      }
+      var numbers = IntegerVector.zero
+      for lane in 0..<lanes { numbers[lane] = Int32(truncatingIfNeeded: lane) }
+      return numbers
     }
   }
 #endif

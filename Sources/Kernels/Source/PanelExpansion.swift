@@ -10,17 +10,17 @@ func expand(
   let first = block &* channelBlock
   let taps = a.window.taps
   let rows = inputs.count &* taps &* a.blockChannels
-  let target = coded.expanded
-  switch coded.values {
+  let (panel, target) = (coded.panel, coded.expanded)
+  switch panel.values {
   case .linear(let scale, let bias):
-    expand(coded.codes, rows: rows, width: width, (scale + first, bias + first), to: target)
-  case .halves(let scale, let bias, _):
-    expand(coded.codes, rows: rows, width: width, (scale + first, bias + first), to: target)
+    expand(panel.codes, rows: rows, width: width, (scale + first, bias + first), to: target)
+  case .halves(let scale, let bias):
+    expand(panel.codes, rows: rows, width: width, (scale + first, bias + first), to: target)
     roundToHalf(target, count: rows &* width)
-  case .table(let table, _):
-    expandBytes(ByteRows(base: coded.codes), count: rows &* width, table, to: target)
+  case .table(let table):
+    expandBytes(ByteRows(base: panel.codes), count: rows &* width, table, to: target)
   }
-  if let factor = coded.factor {
+  if let factor = panel.factor {
     for row in 0..<rows {
       var column = 0
       while column < width {
@@ -31,7 +31,7 @@ func expand(
     }
   }
   // The last input block may have fewer channels.
-  let used = coded.channels &- (a.inputBlocks &- 1) &* a.blockChannels
+  let used = panel.inputChannels &- (a.inputBlocks &- 1) &* a.blockChannels
   if inputs.upperBound < a.inputBlocks || used >= a.blockChannels { return }
   for tap in 0..<taps {
     let unused = (rows &- (taps &- tap) &* a.blockChannels &+ used) &* width
@@ -40,9 +40,8 @@ func expand(
 }
 
 /// Distance in bytes from the codes in use to those being prefetched.
-private var fetchDistance: Int {
-  @inline(__always) get { 1024 }
-}
+@inline(__always)
+private var fetchDistance: Int { 1024 }
 
 typealias LinearValues = (scale: UnsafePointer<Float>, bias: UnsafePointer<Float>)
 

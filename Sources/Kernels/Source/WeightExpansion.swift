@@ -74,9 +74,8 @@ private func expandTable<let bits: Int>(
 // MARK: - In vectors
 
 /// Number of codes in a group that starts at a byte: one vector, or two vectors of four lanes.
-private var groupCodes: Int {
-  @inline(__always) get { max(8, lanes) }
-}
+@inline(__always)
+private var groupCodes: Int { max(8, lanes) }
 
 @inline(__always)
 private func expandCodes<let bits: Int>(

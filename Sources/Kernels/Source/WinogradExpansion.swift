@@ -22,14 +22,12 @@ private func expand(_ a: WinogradExpansionArguments, stage: UnsafeMutablePointer
 }
 
 /// Number of channels to look up at a time, so that their values stay in the L1 cache.
-private var channelsAtOnce: Int {
-  @inline(__always) get { 8 }
-}
+@inline(__always)
+private var channelsAtOnce: Int { 8 }
 
 /// Distance in bytes from the codes in use to those being prefetched.
-private var fetchDistance: Int {
-  @inline(__always) get { 4096 }
-}
+@inline(__always)
+private var fetchDistance: Int { 4096 }
 
 @inline(__always)
 private func fetchCodes(_ codes: UnsafePointer<UInt8>, count: Int) {
@@ -49,10 +47,10 @@ private struct WeightExpansion: WinogradTask {
     guard let stage else { return }
     switch a.panel.values {
     case .linear: break
-    case .halves(let scale, let bias, _):
+    case .halves(let scale, let bias):
       expand(codes, rows: count / a.panel.width, width: a.panel.width, (scale, bias), to: stage)
       roundToHalf(stage, count: count)
-    case .table(let table, _): expandBytes(ByteRows(base: codes), count: count, table, to: stage)
+    case .table(let table): expandBytes(ByteRows(base: codes), count: count, table, to: stage)
     }
   }
 
@@ -72,7 +70,7 @@ private struct WeightExpansion: WinogradTask {
         }
         channel &+= 1
       }
-    case .halves(_, _, let scale), .table(_, let scale):
+    case .halves, .table:
       guard let stage else { return }
       var first = 0
       while first < a.panel.inputChannels {
@@ -84,9 +82,9 @@ private struct WeightExpansion: WinogradTask {
           fetchCodes(
             a.panel.codes + (channel &* channelCodes &+ fetchDistance), count: channelCodes)
           let own = stage + (channel &- first) &* channelCodes
-          if let scale {
+          if let factor = a.panel.factor {
             transform(V.self, H.self, channel: channel) { tap, column in
-              load(own + (tap &* a.panel.width &+ column)) * load(scale + column)
+              load(own + (tap &* a.panel.width &+ column)) * load(factor + column)
             }
           } else {
             transform(V.self, H.self, channel: channel) { tap, column in
