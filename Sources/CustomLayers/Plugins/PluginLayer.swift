@@ -139,8 +139,7 @@ extension assay_shape {
   fileprivate func dimensions() throws -> [Int] {
     try require(
       (1...Int(ASSAY_MAX_RANK)).contains(rank),
-      "the plug-in returned a shape of rank \(rank); valid ranks are 1 to \(ASSAY_MAX_RANK)"
-        + "possible")
+      "the plug-in returned a shape of rank \(rank); valid ranks are 1 to \(ASSAY_MAX_RANK)")
     return withUnsafeBytes(of: sizes) { bytes in
       bytes.bindMemory(to: Int64.self).prefix(rank).map { Int($0) }
     }

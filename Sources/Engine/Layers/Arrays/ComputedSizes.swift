@@ -2,11 +2,15 @@ import CoreMLModel
 import TensorCore
 
 /// A layer that is resolved to a layer of fixed sizes by values of its inputs.
-protocol ResolvedLayer: EngineLayer, DynamicLayer {}
+protocol ResolvedLayer: EngineLayer, ReferenceFormula, DynamicLayer {}
 
+// Never called: the layer is resolved first.
 extension ResolvedLayer {
-  /// Never called: the builder resolves the layer first.
   func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
+    throw ModelError(.internal, "the sizes of the output are unknown")
+  }
+
+  func referenceOutputs(_ inputs: [ReferenceTensor]) throws -> [ReferenceTensor] {
     throw ModelError(.internal, "the sizes of the output are unknown")
   }
 }

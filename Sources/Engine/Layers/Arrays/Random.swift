@@ -1,28 +1,5 @@
 import CoreMLModel
-import KernelInterface
 import TensorCore
-
-/// Random numbers; `fill` generates those of one unit.
-struct RandomOperation: NodeOperation {
-  var kind: String
-  var units: Int
-  var source: RandomSource
-  var fill: @Sendable (ArrayBuffers, RandomNumbers, Int) -> Void
-
-  var isRepeatable: Bool { false }
-
-  func makeStep(_ context: StepContext) throws -> StepBody {
-    let (inputs, outputs, kernels) = (context.inputs, context.outputs, context.kernels)
-    let (units, source, fill) = (units, source, fill)
-    return { run in
-      let buffers = ArrayBuffers(
-        inputs: inputs.map { UnsafePointer(run.pointer($0)) },
-        outputs: outputs.map { run.pointer($0) }, kernels: kernels)
-      let numbers = source.numbers(round: run.round)
-      run.pool.forEach(units) { fill(buffers, numbers, $0) }
-    }
-  }
-}
 
 /// A layer whose elements are random numbers, each by its position.
 protocol RandomArrayLayer: EngineLayer, RandomLayer {}
@@ -32,10 +9,11 @@ extension RandomArrayLayer {
     let shape = try layer.outputShape()
     let (count, distribution) = (shape.count, parameters.distribution)
     let strip = 1 << 12
-    let operation = RandomOperation(
+    let operation = ArrayOperation(
       kind: "random numbers", units: (count + strip - 1) / strip,
-      source: layer.random.ofLayer(seed: seed)
-    ) { buffers, numbers, unit in
+      random: layer.random.ofLayer(seed: seed)
+    ) { buffers, unit in
+      guard let numbers = buffers.numbers else { return }
       for index in unit * strip..<min(count, (unit + 1) * strip) {
         buffers.output[index] = Float(numbers.value(index, of: distribution))
       }
@@ -53,10 +31,11 @@ extension CategoricalDistribution: EngineLayer {
     let shape = try layer.outputShape()
     let classes = layer.inputShapes[0].dimensions.last ?? 1
     let settings = self
-    let operation = RandomOperation(
+    let operation = ArrayOperation(
       kind: "random classes", units: shape.count / numSamples,
-      source: layer.random.ofLayer(seed: seed)
-    ) { buffers, numbers, row in
+      random: layer.random.ofLayer(seed: seed)
+    ) { buffers, row in
+      guard let numbers = buffers.numbers else { return }
       let values = UnsafeBufferPointer(start: buffers.input + row * classes, count: classes)
       let sums = settings.cumulativeWeights(values.map(Double.init))
       for index in row * settings.numSamples..<(row + 1) * settings.numSamples {

@@ -2,9 +2,10 @@ import CoreMLModel
 import LibC
 import TensorCore
 
-/// A reference implementation that is a function of the elements along the reduced axes.
+/// A reference implementation that is a function of the elements along the reduced axes, and of
+/// their sum.
 protocol ReductionReference: ReferenceLayer, AxesReductionLayer {
-  func reference(_ values: [Double], _ settings: ReferenceSettings) -> Double
+  func reference(_ values: [Double], sum: Double) -> Double
 }
 
 extension ReductionReference {
@@ -24,71 +25,60 @@ extension ReductionReference {
       return 0
     }
     let kept = zip(input.shape, isReduced).map { $1 ? 1 : $0 }
-    let result = ReferenceTensor.indexed(kept) { reference(groups[$0] ?? [], settings) }
+    let result = ReferenceTensor.indexed(kept) {
+      let values = groups[$0] ?? []
+      var sum = ReferenceSum(settings)
+      sum.add(values)
+      return reference(values, sum: sum.value)
+    }
     return [result.reshaped(try outputShape(inputs))]
   }
 }
 
 extension ReduceL1: ReductionReference {
-  func reference(_ values: [Double], _ settings: ReferenceSettings) -> Double {
-    values.reduce(0) { $0 + abs($1) }
-  }
+  func reference(_ values: [Double], sum: Double) -> Double { values.reduce(0) { $0 + abs($1) } }
 }
 
 extension ReduceL2: ReductionReference {
-  func reference(_ values: [Double], _ settings: ReferenceSettings) -> Double {
+  func reference(_ values: [Double], sum: Double) -> Double {
     values.reduce(0) { $0 + $1 * $1 }.squareRoot()
   }
 }
 
 extension ReduceMax: ReductionReference {
-  func reference(_ values: [Double], _ settings: ReferenceSettings) -> Double {
+  func reference(_ values: [Double], sum: Double) -> Double {
     values.dropFirst().reduce(values[0], Swift.max)
   }
 }
 
 extension ReduceMin: ReductionReference {
-  func reference(_ values: [Double], _ settings: ReferenceSettings) -> Double {
+  func reference(_ values: [Double], sum: Double) -> Double {
     values.dropFirst().reduce(values[0], Swift.min)
   }
 }
 
 extension ReduceSum: ReductionReference, HalfSumLayer {
-  func reference(_ values: [Double], _ settings: ReferenceSettings) -> Double {
-    var sum = ReferenceSum(settings)
-    sum.add(values)
-    return sum.value
-  }
+  func reference(_ values: [Double], sum: Double) -> Double { sum }
 }
 
 extension ReduceProd: ReductionReference {
-  func reference(_ values: [Double], _ settings: ReferenceSettings) -> Double {
-    values.reduce(1, *)
-  }
+  func reference(_ values: [Double], sum: Double) -> Double { values.reduce(1, *) }
 }
 
 extension ReduceMean: ReductionReference, HalfSumLayer {
-  func reference(_ values: [Double], _ settings: ReferenceSettings) -> Double {
-    var sum = ReferenceSum(settings)
-    sum.add(values)
-    return sum.value / Double(values.count)
-  }
+  func reference(_ values: [Double], sum: Double) -> Double { sum / Double(values.count) }
 }
 
 extension ReduceLogSum: ReductionReference {
-  func reference(_ values: [Double], _ settings: ReferenceSettings) -> Double {
-    log(values.reduce(0, +))
-  }
+  func reference(_ values: [Double], sum: Double) -> Double { log(values.reduce(0, +)) }
 }
 
 extension ReduceSumSquare: ReductionReference {
-  func reference(_ values: [Double], _ settings: ReferenceSettings) -> Double {
-    values.reduce(0) { $0 + $1 * $1 }
-  }
+  func reference(_ values: [Double], sum: Double) -> Double { values.reduce(0) { $0 + $1 * $1 } }
 }
 
 extension ReduceLogSumExp: ReductionReference {
-  func reference(_ values: [Double], _ settings: ReferenceSettings) -> Double {
+  func reference(_ values: [Double], sum: Double) -> Double {
     let largest = values.max() ?? 0
     return largest + log(values.reduce(0) { $0 + exp($1 - largest) })
   }

@@ -1,30 +1,11 @@
 import CoreMLModel
 import TensorCore
 
-/// A layer that is resolved to a layer of fixed sizes by values of its inputs.
-protocol ResolvedReference: ReferenceLayer, DynamicLayer {}
-
-extension ResolvedReference {
-  func referenceOutputs(
-    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
-  ) throws -> [ReferenceTensor] {
-    throw ModelError(.internal, "the sizes of the output are unknown")
-  }
-}
-
-extension RangeDynamic: ResolvedReference {}
-extension FillDynamic: ResolvedReference {}
-extension BroadcastToDynamic: ResolvedReference {}
-extension ReshapeDynamic: ResolvedReference {}
-extension SliceDynamic: ResolvedReference {}
-
 extension SliceBySize: ReferenceFormula {
   func referenceOutputs(_ inputs: [ReferenceTensor]) throws -> [ReferenceTensor] {
     let shape = inputs[0].shape
     let axis = try ArrayShape.axis(axis, rank: shape.count)
-    let begin = inputs[1].elements[0].rounded(.down)
-    let start = begin < 0 ? begin + Double(shape[axis]) : begin
-    let first = Int(min(max(start, 0), Double(shape[axis] - size)))
+    let first = min(inputs[1].elements[0].position(in: shape[axis]), shape[axis] - size)
     return try arrayOutput(inputs) { index in
       var source = index
       source[axis] += first

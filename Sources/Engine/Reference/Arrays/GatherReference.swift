@@ -5,7 +5,7 @@ extension Double {
   /// The position in 0 ..< length for this number; negative numbers count from the end. The
   /// specification does not cover other values: past an end they give that end, and NaN gives the
   /// first position.
-  fileprivate func position(in length: Int) -> Int {
+  func position(in length: Int) -> Int {
     if isNaN { return 0 }
     let whole = rounded(.down)
     let counted = whole < 0 ? Double(length) + whole : whole

@@ -27,7 +27,6 @@ extension RandomReference {
 
 extension RandomLike: RandomReference {}
 extension RandomStatic: RandomReference {}
-extension RandomDynamic: ResolvedReference {}
 
 extension CategoricalDistribution: ReferenceLayer {
   func referenceOutputs(

@@ -16,12 +16,6 @@ extension ScatterMode {
 }
 
 extension ReferenceTensor {
-  /// A position along an axis of `length`, from the end where it is negative, or the nearest one.
-  fileprivate func position(_ index: [Int], in length: Int) -> Int {
-    let position = self[index: index].rounded(.down)
-    return Int(min(max(position < 0 ? position + Double(length) : position, 0), Double(length - 1)))
-  }
-
   /// The array after each element of `updates` is combined with the element at `target`.
   fileprivate func scattering(
     _ updates: ReferenceTensor, _ mode: ScatterMode, _ target: ([Int]) -> [Int]
@@ -46,7 +40,7 @@ extension Scatter: ReferenceFormula {
     let updates = inputs[2].reshaped(updated)
     return inputs[0].scattering(updates, mode) { index in
       var target = index
-      let position = inputs[1].position(Array(index[axis..<axis + rank]), in: shape[axis])
+      let position = inputs[1][index: Array(index[axis..<axis + rank])].position(in: shape[axis])
       target.replaceSubrange(axis..<axis + rank, with: [position])
       return target
     }
@@ -61,7 +55,7 @@ extension ScatterND: ReferenceFormula {
     let parts = positions.shape.dropLast() + shape.dropFirst(depth)
     let updates = inputs[2].reshaped(parts.isEmpty ? [1] : Array(parts))
     return inputs[0].scattering(updates, mode) { index in
-      (0..<depth).map { positions.position(index.prefix(rank) + [$0], in: shape[$0]) }
+      (0..<depth).map { positions[index: index.prefix(rank) + [$0]].position(in: shape[$0]) }
         + index.dropFirst(rank).prefix(shape.count - depth)
     }
   }
@@ -73,7 +67,7 @@ extension ScatterAlongAxis: ReferenceFormula {
     let axis = try ArrayShape.axis(axis, rank: shape.count)
     return inputs[0].scattering(inputs[2].reshaped(inputs[1].shape), mode) { index in
       var target = index
-      target[axis] = inputs[1].position(index, in: shape[axis])
+      target[axis] = inputs[1][index: index].position(in: shape[axis])
       return target
     }
   }

@@ -94,6 +94,16 @@ extension ScatterAlongAxis: TestedLayer {
     try golden.check(nd, ["x", "places", "nd_updates"], ["nd_\(name)"])
   }
 
+  @Test func referenceTakesNaNForTheFirstPosition() throws {
+    var scatter = Scatter()
+    scatter.mode = .update
+    let inputs = [[1, 2, 3], [.nan], [9]].map { ReferenceTensor(shape: [$0.count], $0) }
+    #expect(try scatter.referenceOutputs(inputs)[0].elements == [9, 2, 3])
+    var slice = SliceBySize()
+    slice.size = 2
+    #expect(try slice.referenceOutputs(Array(inputs.prefix(2)))[0].elements == [1, 2])
+  }
+
   @Test func updatesOfAnotherShapeAreRefused() {
     #expect(throws: ModelError.self) { try Scatter().outputShapes([[3, 4], [2], [3, 4]]) }
     #expect(throws: ModelError.self) { try ScatterND().outputShapes([[3, 4], [2, 3], [2]]) }
