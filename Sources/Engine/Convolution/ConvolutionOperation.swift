@@ -168,30 +168,15 @@ struct ConvolutionOperation: NodeOperation {
     return residualStart[0] * layout.rowStride + residualStart[1] * layout.pixelStride
   }
 
-  /// Returns the buffers for a run.
-  private func buffers(_ context: StepContext) -> @Sendable (RunContext) -> ConvolutionBuffers {
-    let input = context.inputs[0]
-    let output = context.outputs[0]
-    let residual = hasResidual ? context.inputs[1] : nil
-    let residualOffset = residualOffset(context)
-    let scratch = context.scratch
-    return { run in
-      ConvolutionBuffers(
-        input: run.pointer(input), output: run.pointer(output),
-        residual: residual.map { UnsafePointer(run.pointer($0)) + residualOffset },
-        scratch: run.pointer(scratch))
-    }
-  }
-
   func makeStep(_ context: StepContext) throws -> StepBody {
-    let buffers = buffers(context)
-    let residual = hasResidual ? context.inputs[1].layout : nil
     switch work(context) {
     case .winograd(let schedule):
       var plan = try WinogradPlan(
-        weights, window: window, schedule: schedule, residual: residual, context: context)
+        weights, window: window, schedule: schedule,
+        residual: hasResidual ? (context.inputs[1], residualOffset(context)) : nil,
+        context: context)
       plan.poolsMaximum = poolsMaximum
-      return { [plan] run in plan.run(buffers(run), run.pool) }
+      return { [plan] run in plan.run(run) }
     case .direct: return try makeDirectStep(context)
     case .integers:
       return try makeDirectStep(context, ByteConvolution(weights, window, context))
@@ -266,24 +251,5 @@ struct ConvolutionOperation: NodeOperation {
         for index in indices { compute(units[index], &expansion) }
       }
     }
-  }
-}
-
-/// The buffers that a run of a convolution reads and writes.
-struct ConvolutionBuffers {
-  var input: UnsafePointer<Float>
-  var output: UnsafeMutablePointer<Float>
-  var residual: UnsafePointer<Float>?
-  var scratch: UnsafeMutablePointer<Float>
-}
-
-extension Epilogue {
-  /// The same epilogue with `values`, stored in `layout`, added.
-  func adding(_ values: UnsafePointer<Float>?, _ layout: BlobLayout?) -> Epilogue {
-    guard let values, let layout else { return self }
-    var epilogue = self
-    epilogue.residual = values + layout.origin
-    epilogue.residualStrides = layout.strides
-    return epilogue
   }
 }

@@ -12,7 +12,8 @@ struct ConvolutionWeights: Sendable {
   /// One factor per output channel, from a later layer.
   var scale: [Float]?
   var bias: [Float]?
-  var activation = FusedFunction.none
+  /// A function that kernels can fuse.
+  var activation: ScaledFunction?
 
   var inputs: Int { groupInputs * groups }
   var outputs: Int { groupOutputs * groups }

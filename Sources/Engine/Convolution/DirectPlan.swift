@@ -80,14 +80,11 @@ struct DirectPlan: Sendable {
   static func packedFloats(
     _ view: WeightView, path: ConvolutionPath, groups: Int, block: Int, blockChannels: Int
   ) -> Int {
-    let taps = view.kernelHeight * view.kernelWidth
-    func blocks(_ channels: Int, _ size: Int) -> Int { (channels + size - 1) / size }
     switch path {
-    case .depthwise: return blocks(groups, block) * taps * block
-    case .general: return view.count * groups
-    case .direct:
-      return groups * blocks(view.outputChannels, block) * block
-        * blocks(view.inputChannels, blockChannels) * blockChannels * taps
+    case .depthwise:
+      (groups + block - 1) / block * block * view.kernelHeight * view.kernelWidth
+    case .general: view.count * groups
+    case .direct: groups * view.packedFloats(blockChannels: blockChannels, block: block)
     }
   }
 
@@ -123,7 +120,7 @@ struct DirectPlan: Sendable {
       {
         .codes(codes)
       } else {
-        .floats(try Self.pack(weights, view, floats: floats, inputBlock: inputBlock, context))
+        .floats(try Self.pack(weights, view, inputBlock: inputBlock, context))
       }
     epilogue = try FusedEpilogue(
       bias: weights.bias, weights.activation, channels: (channels + block - 1) / block * block)
@@ -187,11 +184,10 @@ struct DirectPlan: Sendable {
       blockChannels: inputBlockChannels, weights: expansion.memory,
       outputBlocks: firstBlock..<firstBlock + blocks)
     if expansion.panel != panel {
-      let coded = codes.panel(
-        from: firstBlock * block, places: blockFloats(1) * groupInputBlocks)
       arguments.coded = CodedWeights(
-        codes: coded.codes, values: coded.values, factor: coded.factor,
-        channels: view.inputChannels, expanded: expansion.memory)
+        codes.panel(
+          from: firstBlock * block, places: blockFloats(1) * groupInputBlocks,
+          inputChannels: view.inputChannels, width: blocks * block), expanded: expansion.memory)
       let pieceBlocks = ConvolutionArguments.blocksAtOnce(
         groupInputBlocks, blockFloats: blockFloats(blocks * block))
       expansion.panel = pieceBlocks == groupInputBlocks ? panel : nil
@@ -278,11 +274,10 @@ extension DirectPlan {
   }
 
   private static func pack(
-    _ weights: ConvolutionWeights, _ view: WeightView, floats: Int, inputBlock: Int,
-    _ context: StepContext
+    _ weights: ConvolutionWeights, _ view: WeightView, inputBlock: Int, _ context: StepContext
   ) throws -> Constant {
-    let block = context.channelBlock
-    let (groups, path, scale) = (weights.groups, weights.path(block: block), weights.scale)
+    let (groups, scale) = (weights.groups, weights.scale)
+    let path = weights.path(block: context.channelBlock)
     if path == .general {
       var values: [Float] = []
       for group in 0..<groups { values += view.group(group).rowMajor() }
@@ -292,49 +287,57 @@ extension DirectPlan {
       }
       return try Constant(values)
     }
-    let buffer = try context.weightBuffer(floats: floats)
+    if path == .depthwise {
+      // Packs all groups as the output channels of one.
+      var all = view
+      all.outputChannels = groups
+      all.outputStride = view.groupStride
+      return try all.packed(blockChannels: 1, panelBlocks: 1, scale: scale, context)
+    }
+    return try view.packed(
+      groups: groups, blockChannels: inputBlock, panelBlocks: context.kernels.panelBlocks,
+      scale: scale, context)
+  }
+}
+
+extension WeightView {
+  /// Floats of a group's packed weights.
+  func packedFloats(blockChannels: Int, block: Int) -> Int {
+    (layout.outputChannels + block - 1) / block * block
+      * ((layout.inputChannels + blockChannels - 1) / blockChannels * blockChannels)
+      * layout.kernelHeight * layout.kernelWidth
+  }
+
+  /// The weights of all groups, packed for `convolution`, or for `depthwiseConvolution` if both block
+  /// sizes are 1, one group after the other.
+  ///
+  /// - Parameter scale: a factor for each output channel of all groups.
+  func packed(
+    groups: Int = 1, blockChannels: Int, panelBlocks: Int, scale: [Float]? = nil,
+    _ context: StepContext
+  ) throws -> Constant {
+    let (block, kernels) = (context.channelBlock, context.kernels)
+    let floats = packedFloats(blockChannels: blockChannels, block: block)
+    let buffer = try context.weightBuffer(floats: checkedProduct([groups, floats]))
     let target = UnsafeMutableSendable(buffer.pointer.assumingMemoryBound(to: Float.self))
-    let kernels = context.kernels
-    view.bytes.withUnsafeBytes { bytes in
+    let blocks = (layout.outputChannels + block - 1) / block
+    let panels = (blocks + panelBlocks - 1) / panelBlocks
+    let rows = floats / (blocks * block)
+    bytes.withUnsafeBytes { bytes in
       guard let base = bytes.baseAddress else { return }
-      if path == .depthwise {
-        // Packs all groups as the output channels of one.
-        var all = view
-        all.outputChannels = groups
-        all.outputStride = view.groupStride
-        let blocks = (groups + block - 1) / block
-        context.pool.forEach(blocks) { panel in
-          kernels.packConvolutionWeights(
-            all.packingArguments(base, panels: panel..<panel + 1, packed: target.pointer),
-            blockChannels: 1, panelBlocks: 1)
-          let rows = view.kernelHeight * view.kernelWidth
-          scaleRows(
-            target.pointer + panel * rows * block, rows: rows, width: block, scale,
-            firstChannel: panel * block)
-        }
-        return
-      }
-      let groupFloats = floats / groups
-      let panelBlocks = kernels.panelBlocks
-      let blocks = (view.outputChannels + block - 1) / block
-      let panels = (blocks + panelBlocks - 1) / panelBlocks
-      let rows =
-        (view.inputChannels + inputBlock - 1) / inputBlock * inputBlock * view.kernelHeight
-        * view.kernelWidth
       context.pool.forEach(groups * panels) { unit in
-        let group = unit / panels
-        let panel = unit % panels
-        let packed = target.pointer + group * groupFloats
+        let (index, panel) = unit.quotientAndRemainder(dividingBy: panels)
+        let packed = target.pointer + index * floats
         kernels.packConvolutionWeights(
-          view.group(group).packingArguments(base, panels: panel..<panel + 1, packed: packed),
-          blockChannels: inputBlock, panelBlocks: panelBlocks)
-        scaleRows(
+          group(index).packingArguments(base, panels: panel..<panel + 1, packed: packed),
+          blockChannels: blockChannels, panelBlocks: panelBlocks)
+        Self.scaleRows(
           packed + panel * panelBlocks * block * rows, rows: rows,
           width: min(panelBlocks, blocks - panel * panelBlocks) * block, scale,
-          firstChannel: group * view.outputChannels + panel * panelBlocks * block)
+          firstChannel: index * layout.outputChannels + panel * panelBlocks * block)
       }
     }
-    view.bytes.dropPages()
+    bytes.dropPages()
     return Constant(buffer)
   }
 

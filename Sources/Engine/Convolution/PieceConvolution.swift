@@ -50,10 +50,9 @@ struct PieceConvolutionOperation: NodeOperation {
     let view = try PieceWeights.transformed(
       weights.view(window, kernels), scale: weights.scale, grid: grid)
     let channels = schedule.channels
-    let packed = try PointWeights.packed(
-      view, points: Pieces.points, blockChannels: channels, context: context)
-    let pointFloats = PointWeights.packedFloats(
-      view, blockChannels: channels, block: context.channelBlock)
+    let packed = try view.packed(
+      groups: Pieces.points, blockChannels: channels, panelBlocks: kernels.panelBlocks, context)
+    let pointFloats = view.packedFloats(blockChannels: channels, block: context.channelBlock)
     let fused = try FusedEpilogue(
       bias: weights.bias, weights.activation, channels: to.channelBlocks * to.block)
     let start = window.origin(in: from)

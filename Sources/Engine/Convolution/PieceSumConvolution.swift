@@ -50,10 +50,9 @@ struct PieceSumConvolutionOperation: NodeOperation {
     view.outputChannels = view.groupStride / view.inputChannels
     view.kernelHeight = 1
     view.kernelWidth = 1
-    let packed = try PointWeights.packed(
-      view, points: Pieces.points, blockChannels: channels, context: context)
-    let pointFloats = PointWeights.packedFloats(
-      view, blockChannels: channels, block: context.channelBlock)
+    let packed = try view.packed(
+      groups: Pieces.points, blockChannels: channels, panelBlocks: kernels.panelBlocks, context)
+    let pointFloats = view.packedFloats(blockChannels: channels, block: context.channelBlock)
     let bias = try Constant(
       (0..<Pieces.sumChannels).map { $0 < outputs ? weights.bias?[$0] ?? 0 : 0 })
     let start = window.origin(in: from)

@@ -72,34 +72,3 @@ enum PieceWeights {
     return WeightView(bytes: Bytes(values), layout: layout, groupStride: pointStride)
   }
 }
-
-/// Weights of transformed tiles: one matrix per point of a tile.
-enum PointWeights {
-  /// Floats of packed weights per point.
-  static func packedFloats(_ view: WeightView, blockChannels: Int, block: Int) -> Int {
-    (view.outputChannels + block - 1) / block * block
-      * ((view.inputChannels + blockChannels - 1) / blockChannels * blockChannels)
-      * view.kernelHeight * view.kernelWidth
-  }
-
-  /// The weights of all points, packed for `convolution`, one point after the other.
-  static func packed(
-    _ view: WeightView, points: Int, blockChannels: Int, context: StepContext
-  ) throws -> Constant {
-    let block = context.channelBlock
-    let floats = packedFloats(view, blockChannels: blockChannels, block: block)
-    let buffer = try AlignedBuffer(checkedByteCount: checkedProduct([points, floats, 4]))
-    let target = UnsafeMutableSendable(buffer.pointer.assumingMemoryBound(to: Float.self))
-    let panels = (view.outputChannels + block - 1) / block
-    view.bytes.withUnsafeBytes { bytes in
-      guard let base = bytes.baseAddress else { return }
-      context.pool.forEach(points) { point in
-        context.kernels.packConvolutionWeights(
-          view.group(point).packingArguments(
-            base, panels: 0..<panels, packed: target.pointer + point * floats),
-          blockChannels: blockChannels, panelBlocks: context.kernels.panelBlocks)
-      }
-    }
-    return Constant(buffer)
-  }
-}

@@ -131,10 +131,10 @@ struct TransposedConvolutionOperation: NodeOperation {
       }
     }
     let phases = parts
-    let fill = try Constant(
-      (0..<weights.outputs).map {
-        weights.activation.applied(weights.bias?[$0] ?? 0, channel: $0)
-      } + [Float](repeating: 0, count: to.channelBlocks * to.block - weights.outputs))
+    let fill = try Constant(weights.bias ?? [], paddedTo: to.channelBlocks * to.block)
+    RowFunctions(weights.functions, context.kernels).apply(
+      UnsafeMutablePointer(mutating: fill.pointer), count: 1, channels: weights.outputs,
+      planeStride: 1)
     return { run in
       let source = UnsafePointer(run.pointer(input)) + from.origin
       let target = run.pointer(output)

@@ -81,8 +81,9 @@ struct UpsampledConvolutionOperation: NodeOperation {
       bytes: Bytes(try transformed(schedule, context.kernels)),
       layout: WeightLayout(outputChannels: outputs, inputChannels: weights.inputs),
       groupStride: outputs * weights.inputs)
-    return try PointWeights.packed(
-      view, points: UpsampledTiles.points, blockChannels: schedule.channels, context: context)
+    return try view.packed(
+      groups: UpsampledTiles.points, blockChannels: schedule.channels,
+      panelBlocks: context.kernels.panelBlocks, context)
   }
 
   func makeStep(_ context: StepContext) throws -> StepBody {

@@ -5,9 +5,11 @@ import TensorCore
 struct WinogradPlan: Sendable {
   private let schedule: WinogradSchedule
   private let kernels: any KernelTable.Type
-  private let from: BlobLayout
-  private let to: BlobLayout
-  private let residual: BlobLayout?
+  private let input: Operand
+  private let output: Operand
+  /// The values to add, and the floats from their first pixel to that for the output's first one.
+  private let residual: (operand: Operand, offset: Int)?
+  private let scratch: Operand.Location
   /// Floats from the input's start to tap (0, 0) of output pixel (0, 0).
   private let start: Int
   private let weights: Weights
@@ -22,14 +24,13 @@ struct WinogradPlan: Sendable {
 
   init(
     _ weights: ConvolutionWeights, window: WindowGeometry, schedule: WinogradSchedule,
-    residual: BlobLayout?, context: StepContext
+    residual: (operand: Operand, offset: Int)?, context: StepContext
   ) throws {
-    from = context.inputs[0].layout
-    to = context.outputs[0].layout
+    (input, output, scratch) = (context.inputs[0], context.outputs[0], context.scratch)
     self.residual = residual
     kernels = context.kernels
     self.schedule = schedule
-    start = window.origin(in: from)
+    start = window.origin(in: input.layout)
     let geometry = schedule.geometry
     let floats = WinogradSchedule.weightFloats(geometry, schedule.form)
     if schedule.transformsCodes, let codes = try WinogradCodes(weights, schedule, context) {
@@ -43,7 +44,18 @@ struct WinogradPlan: Sendable {
       self.weights = .packed(packed)
     }
     epilogue = try FusedEpilogue(
-      bias: weights.bias, weights.activation, channels: to.channelBlocks * to.block)
+      bias: weights.bias, weights.activation, channels: geometry.outputs)
+  }
+
+  private var from: BlobLayout { input.layout }
+  private var to: BlobLayout { output.layout }
+
+  /// The addresses of a run.
+  private struct Buffers {
+    let input: UnsafePointer<Float>
+    let output: OutputView
+    let epilogue: Epilogue
+    let scratch: UnsafeMutablePointer<Float>
   }
 
   private static func pack(
@@ -79,12 +91,23 @@ struct WinogradPlan: Sendable {
     return Constant(buffer)
   }
 
-  func run(_ buffers: ConvolutionBuffers, _ pool: ThreadPool) {
+  func run(_ run: RunContext) {
+    let pool = run.pool
+    let target = run.pointer(output)
+    var epilogue = epilogue.from()
+    if let (operand, offset) = residual {
+      epilogue.residual = UnsafePointer(run.pointer(operand)) + operand.layout.origin + offset
+      epilogue.residualStrides = operand.layout.strides
+    }
+    let buffers = Buffers(
+      input: UnsafePointer(run.pointer(input)) + start,
+      output: OutputView(target + to.origin, to.strides), epilogue: epilogue,
+      scratch: run.pointer(scratch))
     let products =
       buffers.scratch + (schedule.isShared ? 1 : schedule.threads) * schedule.transformedFloats
     if !schedule.isShared {
       pool.share(schedule.batches) { thread, units in
-        to.clearHalos(ofThread: thread, pool.threadCount, in: buffers.output)
+        to.clearHalos(ofThread: thread, pool.threadCount, in: target)
         let transformed = buffers.scratch + thread * schedule.transformedFloats
         for batch in units {
           let tiles = ThreadPool.share(of: schedule.tiles, batch, schedule.batches)
@@ -98,7 +121,7 @@ struct WinogradPlan: Sendable {
     for batch in 0..<schedule.batches {
       let tiles = ThreadPool.share(of: schedule.tiles, batch, schedule.batches)
       pool.onEveryThread { thread, threads in
-        if batch == 0 { to.clearHalos(ofThread: thread, threads, in: buffers.output) }
+        if batch == 0 { to.clearHalos(ofThread: thread, threads, in: target) }
         if from.channelBlocks >= tiles.count {
           let blocks = ThreadPool.share(of: from.channelBlocks, thread, threads)
           transformInput(tiles, blocks: blocks, buffers, buffers.scratch)
@@ -132,13 +155,13 @@ struct WinogradPlan: Sendable {
   }
 
   private func transformInput(
-    _ range: Range<Int>, blocks: Range<Int>, _ buffers: ConvolutionBuffers,
+    _ range: Range<Int>, blocks: Range<Int>, _ buffers: Buffers,
     _ transformed: UnsafeMutablePointer<Float>
   ) {
     kernels.winogradInput(
       tiles(range),
       InputTransformArguments(
-        input: InputView(buffers.input + start, from.strides), blocks: blocks,
+        input: InputView(buffers.input, from.strides), blocks: blocks,
         transformed: transformed, transformedStrides: schedule.strides))
   }
 
@@ -150,7 +173,7 @@ struct WinogradPlan: Sendable {
   ///   weights.
   private func computeOutput(
     _ transformed: TransformedTiles, _ range: Range<Int>, _ thread: Int,
-    _ buffers: ConvolutionBuffers, _ products: UnsafeMutablePointer<Float>
+    _ buffers: Buffers, _ products: UnsafeMutablePointer<Float>
   ) {
     let own = products + thread * schedule.productFloats
     switch weights {
@@ -176,15 +199,14 @@ struct WinogradPlan: Sendable {
   }
 
   private func computeOutput(
-    _ transformed: TransformedTiles, _ panels: WinogradPanels, _ buffers: ConvolutionBuffers,
+    _ transformed: TransformedTiles, _ panels: WinogradPanels, _ buffers: Buffers,
     _ products: UnsafeMutablePointer<Float>
   ) {
     var arguments = WinogradOutputArguments(
       transformed: transformed, panels: panels,
       products: PointBuffer(products, stride: schedule.productStride),
-      output: OutputView(buffers.output + to.origin, to.strides),
-      outputBlocks: schedule.outputBlocks)
-    arguments.epilogue = epilogue.from().adding(buffers.residual, residual)
+      output: buffers.output, outputBlocks: schedule.outputBlocks)
+    arguments.epilogue = buffers.epilogue
     arguments.poolsMaximum = poolsMaximum
     kernels.winogradOutput(arguments)
   }

@@ -63,6 +63,7 @@ struct ScaledFunction: Sendable, Equatable {
       .tan, .asin, .atan, .sinh, .tanh, .scaledTanh, .asinh, .atanh, .erf, .softsign, .elu,
       .scaledElu, .swish, .hardSwish, .mish, .gelu, .tanhGelu:
       return true
+    case .clip: return !isPerChannel && alpha.value(0) <= 0 && beta.value(0) >= 0
     case .clampedRelu: return !beta.isPerChannel && beta.value(0) >= 0
     // Per-channel parameters are padded with zeros.
     case .linear, .linearRelu: return beta.isPerChannel || beta.isAlways(0)

@@ -10,15 +10,13 @@ struct DenseOperation: NodeOperation {
   /// One factor per output, from a later layer; only for compressed weights.
   var scale: [Float]?
   var bias: [Float]?
-  var activation = FusedFunction.none
+  var activation: ScaledFunction?
 
   var kind: String { "dense" + activation.label }
   var sumsProducts: Bool { true }
 
   /// More weights than this (64 MB) are not copied just to apply a factor.
   private static let scalableCount = 16 << 20
-  /// Rows to expand at a time: as many as the kernel processes together.
-  private static let expandedRows = 4
 
   /// Applies y ← factor · y + offset, with one pair per output. Returns false if there are too many
   /// weights.
@@ -69,6 +67,9 @@ struct DenseOperation: NodeOperation {
   }
 
   private func matrix(_ context: StepContext, rows: Int, columns: Int) throws -> DenseMatrix {
+    if let compressed = expands(context) {
+      return .expanded(compressed, scale: scale, columns: columns, context.kernels)
+    }
     if let format = try weights.compressed?.rowFormat(rows) {
       return .compressed(format, columns: columns)
     }
@@ -90,18 +91,18 @@ struct DenseOperation: NodeOperation {
     }
   }
 
-  func scratchFloats(_ context: StepContext) throws -> Int {
+  /// Working memory of a thread.
+  private func threadFloats(_ context: StepContext) -> Int {
     let columns = context.inputs[0].layout.shape.itemCount
-    if usesFixedRows(context) {
-      return try checkedProduct([
-        context.threadCount, FixedRowMatrix.scratchFloats(columns: columns),
-      ])
-    }
-    return expands(context) == nil ? 0 : context.threadCount * Self.expandedRows * columns
+    if usesFixedRows(context) { return FixedRowMatrix.scratchFloats(columns: columns) }
+    return expands(context) == nil ? 0 : DenseMatrix.expandedRows * columns
+  }
+
+  func scratchFloats(_ context: StepContext) throws -> Int {
+    try checkedProduct([context.threadCount, threadFloats(context)])
   }
 
   func makeStep(_ context: StepContext) throws -> StepBody {
-    if let compressed = expands(context) { return try makeExpandingStep(compressed, context) }
     let input = context.inputs[0]
     let output = context.outputs[0]
     let columns = input.layout.shape.itemCount
@@ -112,7 +113,7 @@ struct DenseOperation: NodeOperation {
     let unit = Self.unitRows(rows, context)
     let epilogue = try FusedEpilogue(bias: bias, activation, channels: rows)
     let scratch = context.scratch
-    let threadFloats = FixedRowMatrix.scratchFloats(columns: columns)
+    let threadFloats = threadFloats(context)
     return { run in
       let source = run.pointer(input)
       let target = run.pointer(output)
@@ -139,49 +140,6 @@ struct DenseOperation: NodeOperation {
   /// Rows per unit: few enough to share evenly, but enough to outweigh the call.
   private static func unitRows(_ rows: Int, _ context: StepContext) -> Int {
     max(8, min(64, rows / (context.threadCount * 4) / 8 * 8))
-  }
-
-  /// Each thread expands a few rows at a time into working memory that stays in its cache, and
-  /// multiplies by these.
-  private func makeExpandingStep(
-    _ weights: CompressedWeights, _ context: StepContext
-  ) throws -> StepBody {
-    let input = context.inputs[0]
-    let output = context.outputs[0]
-    let scratch = context.scratch
-    let columns = input.layout.shape.itemCount
-    let rows = output.layout.shape.channels
-    let images = output.layout.shape.images
-    let scale = scale
-    let kernels = context.kernels
-    let epilogue = try FusedEpilogue(bias: bias, activation, channels: rows)
-    let units = (rows + Self.expandedRows - 1) / Self.expandedRows
-    return { run in
-      let source = run.pointer(input)
-      let target = run.pointer(output)
-      let memory = run.pointer(scratch)
-      run.pool.share(units) { thread, units in
-        let near = memory + thread * Self.expandedRows * columns
-        for unit in units {
-          let first = unit * Self.expandedRows
-          let count = min(Self.expandedRows, rows - first)
-          weights.expand(first * columns..<(first + count) * columns, to: near, kernels)
-          if let scale {
-            for row in 0..<count {
-              let factor = scale[first + row]
-              for index in row * columns..<(row + 1) * columns { near[index] *= factor }
-            }
-          }
-          var arguments = DenseArguments(
-            weights: WeightRows(base: near, stride: columns), rows: count, columns: columns,
-            input: InputView(source, Strides(row: columns)),
-            output: OutputView(target + first, Strides(row: rows)))
-          arguments.batch = images
-          arguments.epilogue = epilogue.from(first)
-          kernels.dense(arguments)
-        }
-      }
-    }
   }
 }
 

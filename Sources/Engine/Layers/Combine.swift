@@ -33,26 +33,10 @@ struct CombineOperation: NodeOperation {
     let combine = context.kernels.combine
     let function = function
     if isWhole, layout.isDense {
-      let total = layout.shape.count
-      let pieces = max(1, min(context.threadCount * 4, total / 1024))
-      return { run in
-        let target = run.pointer(output)
-        let sources = inputs.map { UnsafePointer(run.pointer($0)) }
-        run.pool.forEach(pieces) { piece in
-          let share = ThreadPool.share(of: total, piece, pieces)
-          withUnsafeTemporaryAllocation(of: CombiningOperand.self, capacity: sources.count) {
-            operands in
-            guard let first = operands.baseAddress else { return }
-            for (index, source) in sources.enumerated() {
-              (first + index).initialize(to: CombiningOperand(source + share.lowerBound))
-            }
-            combine(
-              CombiningArguments(
-                function: function, operands: first, operandCount: sources.count,
-                output: target + share.lowerBound, count: share.count))
-          }
-        }
-      }
+      return try BroadcastOperation(
+        function: function, sizes: [layout.shape.count], strides: inputs.map { _ in [1] },
+        fitsPlanes: true
+      ).makeStep(context)
     }
     return { run in
       let target = run.pointer(output)

@@ -100,23 +100,6 @@ extension BlobLayout {
   }
 }
 
-/// Concatenates the inputs along the sequence.
-struct SequenceConcatOperation: NodeOperation {
-  var kind: String { "sequence concat" }
-
-  func makeStep(_ context: StepContext) throws -> StepBody {
-    let inputs = context.inputs
-    let output = context.outputs[0]
-    return { run in
-      var target = run.pointer(output)
-      for input in inputs {
-        target.update(from: run.pointer(input), count: input.layout.shape.count)
-        target += input.layout.shape.count
-      }
-    }
-  }
-}
-
 extension Concat: EngineLayer {
   func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
     let output = try layer.outputShape()
@@ -135,7 +118,9 @@ extension Concat: EngineLayer {
     }
     if inputs.count == 1 { return layer.inputs }
     let operation: any NodeOperation =
-      sequenceConcat ? SequenceConcatOperation() : ConcatOperation()
+      sequenceConcat
+      ? JoinOperation(kind: "sequence concat", count: 1, lengths: inputs.map(\.count))
+      : ConcatOperation()
     return [layer.add(operation, layer.inputs, output)]
   }
 }

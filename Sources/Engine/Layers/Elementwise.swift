@@ -19,13 +19,29 @@ struct ElementwiseOperation: NodeOperation {
     if input.layout.isDense, output.layout.isDense, !function.isPerChannel {
       return flatStep(context)
     }
-    let runner = try ElementwiseRunner(function, output.layout, context.kernels)
-    return { run in
-      let source = run.pointer(input)
-      let target = run.pointer(output)
-      run.parallel(output.layout.planes, writing: output) { plane in
-        runner.apply(plane, source, input.layout, target, output.layout)
+    let (from, to) = (input.layout, output.layout)
+    let (block, function, kernel) = (to.block, function, context.kernels.unary)
+    func lanes(_ parameter: ScaledFunction.Parameter) throws -> Constant? {
+      guard case .perChannel(let values) = parameter, block > 1 else { return nil }
+      return try Constant(values, paddedTo: to.channelBlocks * block)
+    }
+    let (alphas, betas) = (try lanes(function.alpha), try lanes(function.beta))
+    let clearsLanes = to.hasEmptyLanes && !function.keepsZero
+    let isWhole = to.hasContiguousPlanes && from.hasContiguousPlanes
+    return context.planeStep { band in
+      let channel = band.plane % to.channelBlocks * block
+      var arguments = UnaryArguments(
+        function: function.function, input: band.source, output: band.target,
+        count: to.shape.width * block * (isWhole ? to.shape.height : 1),
+        function.parameters(channel))
+      arguments.parameters.channelAlpha = alphas.map { $0.pointer + channel }
+      arguments.parameters.channelBeta = betas.map { $0.pointer + channel }
+      for _ in 0..<(isWhole ? 1 : to.shape.height) {
+        kernel(arguments)
+        arguments.input += from.rowStride
+        arguments.output += to.rowStride
       }
+      if clearsLanes { to.clearEmptyLanes(ofPlane: band.plane, in: band.buffer) }
     }
   }
 }
@@ -50,54 +66,5 @@ extension ElementwiseOperation {
             output: target + share.lowerBound, count: share.count, function.parameters(0)))
       }
     }
-  }
-}
-
-/// Applies an element function plane by plane, with any channel block.
-struct ElementwiseRunner: Sendable {
-  private let function: ScaledFunction
-  private let kernel: @Sendable (UnaryArguments) -> Void
-  private let alphas: Constant?
-  private let betas: Constant?
-  private let clearsLanes: Bool
-
-  init(_ function: ScaledFunction, _ layout: BlobLayout, _ kernels: any KernelTable.Type) throws {
-    self.function = function
-    kernel = kernels.unary
-    let padded = layout.channelBlocks * layout.block
-    func lanes(_ parameter: ScaledFunction.Parameter) throws -> Constant? {
-      guard case .perChannel(let values) = parameter else { return nil }
-      return try Constant(values, paddedTo: padded)
-    }
-    alphas = try lanes(function.alpha)
-    betas = try lanes(function.beta)
-    clearsLanes = layout.hasEmptyLanes && !function.keepsZero
-  }
-
-  func apply(
-    _ plane: Int, _ source: UnsafePointer<Float>, _ sourceLayout: BlobLayout,
-    _ target: UnsafeMutablePointer<Float>, _ layout: BlobLayout
-  ) {
-    let block = layout.block
-    let channel = plane % layout.channelBlocks * block
-    var arguments = UnaryArguments(
-      function: function.function, input: source + sourceLayout.planeOffset(plane),
-      output: target + layout.planeOffset(plane), count: layout.shape.width * block,
-      function.parameters(channel))
-    if block > 1 {
-      arguments.parameters.channelAlpha = alphas.map { $0.pointer + channel }
-      arguments.parameters.channelBeta = betas.map { $0.pointer + channel }
-    }
-    var rows = layout.shape.height
-    if layout.hasContiguousPlanes && sourceLayout.hasContiguousPlanes {
-      arguments.count *= rows
-      rows = 1
-    }
-    for _ in 0..<rows {
-      kernel(arguments)
-      arguments.input += sourceLayout.rowStride
-      arguments.output += layout.rowStride
-    }
-    if clearsLanes { layout.clearEmptyLanes(ofPlane: plane, in: target) }
   }
 }

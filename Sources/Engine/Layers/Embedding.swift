@@ -16,47 +16,31 @@ struct EmbeddingOperation: NodeOperation {
     let output = context.outputs[0]
     let channels = output.layout.shape.channels
     let inputCount = inputCount
-    let words: EmbeddingTable
+    // Of compressed weights, only those that are looked up are expanded.
+    let copy: @Sendable (Int, UnsafeMutablePointer<Float>) -> Void
     switch table {
-    case .compressed(let weights): return makeExpandingStep(weights, context)
-    case .floats(let values):
-      words = EmbeddingTable(try values.reshaped([channels, inputCount]), bias: bias)
-    }
-    return { run in
-      let source = run.pointer(input)
-      let target = run.pointer(output)
-      for image in 0..<input.layout.shape.images {
-        words.copy(try Self.index(source[image], inputCount), to: target + image * channels)
-      }
-    }
-  }
-
-  private static func index(_ value: Float, _ count: Int) throws -> Int {
-    try require(
-      value > -1 && value < Float(count) && Int(value) < count, .mismatch,
-      "index \(value) is outside 0 to \(count - 1)")
-    return Int(value)
-  }
-
-  /// Expands only the weights that are looked up.
-  private func makeExpandingStep(_ weights: CompressedWeights, _ context: StepContext) -> StepBody {
-    let input = context.inputs[0]
-    let output = context.outputs[0]
-    let channels = output.layout.shape.channels
-    let inputCount = inputCount
-    let bias = bias
-    let kernels = context.kernels
-    return { run in
-      let source = run.pointer(input)
-      let target = run.pointer(output)
-      for image in 0..<input.layout.shape.images {
-        let column = try Self.index(source[image], inputCount)
+    case .compressed(let weights):
+      let (bias, kernels) = (bias, context.kernels)
+      copy = { column, target in
         for channel in 0..<channels {
           let element = channel * inputCount + column
-          let position = target + image * channels + channel
-          weights.expand(element..<element + 1, to: position, kernels)
-          position.pointee += bias?[channel] ?? 0
+          weights.expand(element..<element + 1, to: target + channel, kernels)
+          target[channel] += bias?[channel] ?? 0
         }
+      }
+    case .floats(let values):
+      let words = EmbeddingTable(try values.reshaped([channels, inputCount]), bias: bias)
+      copy = { words.copy($0, to: $1) }
+    }
+    return { run in
+      let source = run.pointer(input)
+      let target = run.pointer(output)
+      for image in 0..<input.layout.shape.images {
+        let value = source[image]
+        try require(
+          value > -1 && value < Float(inputCount) && Int(value) < inputCount, .mismatch,
+          "index \(value) is outside 0 to \(inputCount - 1)")
+        copy(Int(value), target + image * channels)
       }
     }
   }

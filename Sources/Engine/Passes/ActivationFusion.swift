@@ -5,8 +5,7 @@ enum ActivationFusion: Pass {
 
   static func run(_ graph: inout Graph, _ context: PassContext) throws -> Bool {
     try fuse(&graph) { producer, node, _ in
-      guard let elementwise = node.operation as? ElementwiseOperation,
-        let function = FusedFunction(elementwise.function)
+      guard let function = (node.operation as? ElementwiseOperation)?.function, function.isFusible
       else { return nil }
       switch producer.operation {
       case var convolution as ConvolutionOperation
@@ -14,14 +13,14 @@ enum ActivationFusion: Pass {
         convolution.weights.activation = function
         return convolution
       case var linear as LinearOperation
-      where linear.convolution.weights.activation == .none && !elementwise.function.isPerChannel:
+      where linear.convolution.weights.activation == nil && !function.isPerChannel:
         linear.convolution.weights.activation = function
         return linear
       case var transposed as TransposedConvolutionOperation
       where transposed.weights.canFuse(function, context):
         transposed.weights.activation = function
         return transposed
-      case var dense as DenseOperation where dense.activation == .none:
+      case var dense as DenseOperation where dense.activation == nil:
         dense.activation = function
         return dense
       default: return nil
@@ -31,8 +30,8 @@ enum ActivationFusion: Pass {
 }
 
 extension ConvolutionWeights {
-  fileprivate func canFuse(_ function: FusedFunction, _ context: PassContext) -> Bool {
-    activation == .none && path(block: context.channelBlock).hasEpilogue
+  fileprivate func canFuse(_ function: ScaledFunction, _ context: PassContext) -> Bool {
+    activation == nil && path(block: context.channelBlock).hasEpilogue
       && (function.keepsZero || outputs % context.channelBlock == 0)
   }
 }

@@ -11,12 +11,12 @@ enum AffineFusion: Pass {
       else { return nil }
       switch producer.operation {
       case var convolution as ConvolutionOperation
-      where convolution.weights.activation == .none && !convolution.hasResidual
+      where convolution.weights.activation == nil && !convolution.hasResidual
         && !convolution.poolsMaximum:
         convolution.weights.apply(scale: scale, bias: bias)
         return convolution
       case var linear as LinearOperation
-      where linear.convolution.weights.activation == .none && !linear.convolution.hasResidual
+      where linear.convolution.weights.activation == nil && !linear.convolution.hasResidual
         && !elementwise.function.isPerChannel:
         let outputs = linear.convolution.weights.outputs
         guard let (scale, bias) = elementwise.function.affineParameters(channels: outputs) else {
@@ -25,10 +25,10 @@ enum AffineFusion: Pass {
         linear.convolution.weights.apply(scale: scale, bias: bias)
         return linear
       case var transposed as TransposedConvolutionOperation
-      where transposed.weights.activation == .none:
+      where transposed.weights.activation == nil:
         transposed.weights.apply(scale: scale, bias: bias)
         return transposed
-      case var dense as DenseOperation where dense.activation == .none:
+      case var dense as DenseOperation where dense.activation == nil:
         guard try dense.apply(scale: scale, bias: bias) else { return nil }
         return dense
       case let before as ElementwiseOperation:

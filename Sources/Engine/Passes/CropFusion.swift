@@ -2,26 +2,15 @@
 enum CropFusion: Pass {
   static let name = "crop-fusion"
 
-  static func run(_ graph: inout Graph, _ context: PassContext) -> Bool {
-    let uses = graph.useCounts()
-    let producers = graph.producers()
-    var removed: Set<Int> = []
-    for index in graph.nodes.indices {
-      guard var convolution = graph.nodes[index].operation as? ConvolutionOperation,
-        convolution.hasResidual, graph.nodes[index].inputs.count == 2
-      else { continue }
-      let residual = graph.nodes[index].inputs[1]
-      guard uses[residual] == 1, let producer = producers[residual],
-        let start = (graph.nodes[producer].operation as? PlaneGatherOperation)?.cropStart
-      else { continue }
+  static func run(_ graph: inout Graph, _ context: PassContext) throws -> Bool {
+    try fuse(&graph, input: 1) { producer, node, _ in
+      guard var convolution = node.operation as? ConvolutionOperation, convolution.hasResidual,
+        let start = (producer.operation as? PlaneGatherOperation)?.cropStart
+      else { return nil }
       convolution.residualStart[0] += start.row
       convolution.residualStart[1] += start.column
-      graph.nodes[index].operation = convolution
-      graph.nodes[index].inputs[1] = graph.nodes[producer].inputs[0]
-      removed.insert(producer)
+      return convolution
     }
-    graph.removeNodes(removed)
-    return !removed.isEmpty
   }
 }
 

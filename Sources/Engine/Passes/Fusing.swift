@@ -1,9 +1,11 @@
-/// Replaces a producer and its only reader with the result of `combine`, if the reader has one
-/// input and nothing else reads the value in between.
+/// Replaces a producer and its only reader with the result of `combine`, if nothing else reads the
+/// value in between.
 ///
-/// - Parameter combine: receives the producer, the reader and the number of channels between them.
+/// - Parameters:
+///   - position: the reader's input that the producer writes; nil for its only input.
+///   - combine: receives the producer, the reader and the number of channels between them.
 func fuse(
-  _ graph: inout Graph,
+  _ graph: inout Graph, input position: Int? = nil,
   _ combine: (Graph.Node, Graph.Node, Int) throws -> (any NodeOperation)?
 ) throws -> Bool {
   var uses = graph.useCounts()
@@ -11,8 +13,11 @@ func fuse(
   var removed: Set<Int> = []
   for index in graph.nodes.indices {
     let node = graph.nodes[index]
-    guard node.inputs.count == 1, node.outputs.count == 1 else { continue }
-    let between = node.inputs[0]
+    let input = position ?? 0
+    guard node.outputs.count == 1, node.inputs.indices.contains(input),
+      position != nil || node.inputs.count == 1
+    else { continue }
+    let between = node.inputs[input]
     guard uses[between] == 1, let producer = producers[between],
       graph.nodes[producer].outputs.count == 1
     else { continue }
@@ -22,7 +27,7 @@ func fuse(
     }
     guard let operation else { continue }
     graph.nodes[index].operation = operation
-    graph.nodes[index].inputs = before.inputs
+    graph.nodes[index].inputs.replaceSubrange(input...input, with: before.inputs)
     graph.nodes[index].multiplyAdds += before.multiplyAdds
     if type(of: operation) == type(of: before.operation) {
       graph.nodes[index].layerType = before.layerType

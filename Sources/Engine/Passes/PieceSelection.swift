@@ -12,8 +12,7 @@ enum PieceSelection: Pass {
       else { return nil }
       if weights.outputs <= PieceSumConvolutionOperation.mostOutputs, weights.inputs >= 8 {
         return PieceSumConvolutionOperation(
-          weights: weights.withoutActivation, window: window,
-          functions: weights.activation.elementFunctions)
+          weights: weights, window: window, functions: weights.functions)
       }
       return weights.outputs >= 8
         ? PieceConvolutionOperation(weights: weights, window: window) : nil
@@ -31,23 +30,6 @@ extension PieceGrid {
 }
 
 extension ConvolutionWeights {
-  var withoutActivation: ConvolutionWeights {
-    var weights = self
-    weights.activation = .none
-    return weights
-  }
-}
-
-extension FusedFunction {
   /// The activation as a list of at most one function.
-  var elementFunctions: [ScaledFunction] {
-    switch self {
-    case .none: []
-    case .relu: [ScaledFunction(.relu)]
-    case .leaky(let alpha): [ScaledFunction(.leaky, alpha: alpha)]
-    case .prelu(let slopes):
-      [ScaledFunction(.leaky, alpha: .perChannel(slopes), beta: .scalar(0))]
-    case .clip(let lower, let upper): [ScaledFunction(.clip, alpha: lower, beta: upper)]
-    }
-  }
+  var functions: [ScaledFunction] { activation.map { [$0] } ?? [] }
 }

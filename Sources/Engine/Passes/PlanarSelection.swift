@@ -22,10 +22,10 @@ enum PlanarSelection: Pass {
       else { return nil }
       chosen.insert(node.outputs[0])
       return PlanarConvolutionOperation(
-        weights: weights.withoutActivation, window: window,
+        weights: weights, window: window,
         isPaired: context.convolution != .direct
           && window.kernel[0] == 3 && window.dilation[0] == 1,
-        rows: output.height, width: output.width, functions: weights.activation.elementFunctions)
+        rows: output.height, width: output.width, functions: weights.functions)
     }
   }
 }

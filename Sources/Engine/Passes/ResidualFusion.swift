@@ -45,7 +45,7 @@ enum ResidualFusion: Pass {
       convolution = linear.convolution
     default: return false
     }
-    return convolution.weights.activation == .none && !convolution.hasResidual
+    return convolution.weights.activation == nil && !convolution.hasResidual
       && !convolution.poolsMaximum
       && convolution.weights.path(block: context.channelBlock).hasEpilogue
   }

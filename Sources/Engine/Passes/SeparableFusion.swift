@@ -3,32 +3,24 @@
 enum SeparableFusion: Pass {
   static let name = "separable-fusion"
 
-  static func run(_ graph: inout Graph, _ context: PassContext) -> Bool {
-    let uses = graph.useCounts()
-    let producers = graph.producers()
-    var removed: Set<Int> = []
-    for index in graph.nodes.indices {
-      let node = graph.nodes[index]
+  static func run(_ graph: inout Graph, _ context: PassContext) throws -> Bool {
+    let before = graph
+    return try fuse(&graph, input: 0) { producer, node, _ in
+      let output = before.shape(node.outputs[0])
       guard let pointwise = node.operation as? ConvolutionOperation, pointwise.isPointwise,
         pointwise.method != .integers,
-        !pointwise.hasResidual || graph.shape(node.inputs[1]) == graph.shape(node.outputs[0]),
-        uses[node.inputs[0]] == 1, let producer = producers[node.inputs[0]],
-        let depthwise = graph.nodes[producer].operation as? ConvolutionOperation,
+        !pointwise.hasResidual || before.shape(node.inputs[1]) == output,
+        let depthwise = producer.operation as? ConvolutionOperation,
         depthwise.weights.path(block: context.channelBlock) == .depthwise, !depthwise.hasResidual,
         context.tiles == .none
-          || !pointwise.fitsTiles(graph.shape(node.outputs[0]), inputBlock: context.channelBlock)
-      else { continue }
-      let middle = graph.shape(node.inputs[0])
+          || !pointwise.fitsTiles(output, inputBlock: context.channelBlock)
+      else { return nil }
+      let middle = before.shape(node.inputs[0])
       let bands = SeparableBands(
         middle, block: context.channelBlock, threads: context.pool.threadCount)
-      guard bands.isBalanced else { continue }
-      graph.nodes[index].operation = SeparableConvolutionOperation(
-        depthwise: depthwise, pointwise: pointwise, middle: middle)
-      graph.nodes[index].inputs[0] = graph.nodes[producer].inputs[0]
-      graph.nodes[index].multiplyAdds += graph.nodes[producer].multiplyAdds
-      removed.insert(producer)
+      return bands.isBalanced
+        ? SeparableConvolutionOperation(depthwise: depthwise, pointwise: pointwise, middle: middle)
+        : nil
     }
-    graph.removeNodes(removed)
-    return !removed.isEmpty
   }
 }

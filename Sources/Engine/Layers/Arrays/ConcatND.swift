@@ -4,11 +4,11 @@ import TensorCore
 /// Concatenates row-major arrays: each of `count` rows of the output consists of one row of every
 /// input.
 struct JoinOperation: NodeOperation {
+  var kind = "concat"
   var count: Int
   /// Elements in a row of each input.
   var lengths: [Int]
 
-  var kind: String { "concat" }
   var borrowableInputs: Int { .max }
 
   func makeStep(_ context: StepContext) throws -> StepBody {

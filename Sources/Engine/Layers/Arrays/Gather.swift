@@ -14,18 +14,15 @@ extension Float {
 extension Gather: EngineLayer {
   func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
     let shape = try layer.outputShape()
-    let input = layer.inputShapes[0].dimensions
-    let axis = try ArrayShape.axis(axis, rank: input.count)
-    let inner = input[(axis + 1)...].reduce(1, *)
-    let outer = input[..<axis].reduce(1, *)
-    let length = input[axis]
+    let walk = try AxisWalk(layer.inputShapes[0], axis)
     let count = layer.inputShapes[1].count
-    let operation = ArrayOperation(kind: "gather", units: outer) { buffers, unit in
-      let source = buffers.inputs[0] + unit * length * inner
-      let target = buffers.output + unit * count * inner
+    let operation = ArrayOperation(kind: "gather", units: walk.outer) { buffers, unit in
+      let source = buffers.inputs[0] + unit * walk.length * walk.inner
+      let target = buffers.output + unit * count * walk.inner
       for index in 0..<count {
-        let position = buffers.inputs[1][index].position(in: length)
-        (target + index * inner).update(from: source + position * inner, count: inner)
+        let position = buffers.inputs[1][index].position(in: walk.length)
+        (target + index * walk.inner).update(
+          from: source + position * walk.inner, count: walk.inner)
       }
     }
     return [layer.add(operation, layer.inputs, shape)]
@@ -55,18 +52,14 @@ extension GatherND: EngineLayer {
 extension GatherAlongAxis: EngineLayer {
   func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
     let shape = try layer.outputShape()
-    let input = layer.inputShapes[0].dimensions
-    let axis = try ArrayShape.axis(axis, rank: input.count)
-    let inner = input[(axis + 1)...].reduce(1, *)
-    let length = input[axis]
-    let count = shape.dimensions[axis]
-    let operation = ArrayOperation(kind: "gather", units: shape.count / count / inner) {
-      buffers, unit in
-      let source = buffers.inputs[0] + unit * length * inner
-      let start = unit * count * inner
-      for index in 0..<count * inner {
-        let position = buffers.inputs[1][start + index].position(in: length)
-        buffers.output[start + index] = source[position * inner + index % inner]
+    let walk = try AxisWalk(layer.inputShapes[0], axis)
+    let count = try AxisWalk(shape, axis).length * walk.inner
+    let operation = ArrayOperation(kind: "gather", units: shape.count / count) { buffers, unit in
+      let source = buffers.inputs[0] + unit * walk.length * walk.inner
+      let start = unit * count
+      for index in 0..<count {
+        let position = buffers.inputs[1][start + index].position(in: walk.length)
+        buffers.output[start + index] = source[position * walk.inner + index % walk.inner]
       }
     }
     return [layer.add(operation, layer.inputs, shape)]
@@ -92,17 +85,15 @@ extension EmbeddingND: EngineLayer {
 extension OneHot: EngineLayer {
   func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
     let shape = try layer.outputShape()
-    let axis = try ArrayShape.axis(axis, rank: shape.rank)
-    let inner = shape.dimensions[(axis + 1)...].reduce(1, *)
-    let length = oneHotVectorSize
+    let walk = try AxisWalk(shape, axis)
     let (on, off) = (onValue, offValue)
-    let operation = ArrayOperation(kind: "one hot", units: shape.count / length / inner) {
-      buffers, unit in
-      let target = buffers.output + unit * length * inner
-      target.update(repeating: off, count: length * inner)
-      for index in 0..<inner {
-        let position = buffers.input[unit * inner + index]
-        if position >= 0, position < Float(length) { target[Int(position) * inner + index] = on }
+    let operation = ArrayOperation(kind: "one hot", units: walk.outer) { buffers, unit in
+      let target = buffers.output + unit * walk.length * walk.inner
+      target.update(repeating: off, count: walk.length * walk.inner)
+      for index in 0..<walk.inner {
+        let position = buffers.input[unit * walk.inner + index]
+        guard position >= 0, position < Float(walk.length) else { continue }
+        target[Int(position) * walk.inner + index] = on
       }
     }
     return [layer.add(operation, layer.inputs, shape)]
