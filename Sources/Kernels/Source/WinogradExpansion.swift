@@ -110,22 +110,12 @@ private struct WeightExpansion: WinogradTask {
   ) {
     var column = 0
     while column < a.panel.width {
-      // [column][row]
-      var columns = InlineArray<7, WinogradLine> { _ in .init(repeating: .zero) }
-      for x in 0..<H.taps {
-        var line = WinogradLine(repeating: .zero)
-        for y in 0..<V.taps { line[y] = value(H.taps &* y &+ x, column) }
-        columns[x] = V.weights(line)
-      }
       var target = a.packed.base + (channel &* a.panel.width &+ column)
-      for y in 0..<V.points {
-        var line = WinogradLine(repeating: .zero)
-        for x in 0..<H.taps { line[x] = columns[x][y] }
-        let row = H.weights(line)
-        for x in 0..<H.points {
-          store(row[x], target)
-          target += a.packed.stride
-        }
+      transformKernel(V.self, H.self, SinglePrecision.self) {
+        value($0, column)
+      } store: { values in
+        store(values, target)
+        target += a.packed.stride
       }
       column &+= lanes
     }

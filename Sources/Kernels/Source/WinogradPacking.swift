@@ -30,7 +30,7 @@ private struct WeightPacking: WinogradTask {
           pack(
             V.self, H.self, output: first &+ column, input: channel,
             to: PointBuffer(target + (channel &* width &+ column), stride: channels &* width))
-          column &+= WinogradWeights.scalarCount
+          column &+= 8
         }
         channel &+= 1
       }
@@ -47,7 +47,7 @@ private struct WeightPacking: WinogradTask {
     var taps = InlineArray<9, SIMD8<Float>>(repeating: .zero)
     let used =
       input < a.layout.inputChannels
-      ? min(WinogradWeights.scalarCount, a.layout.outputChannels &- output) : 0
+      ? min(8, a.layout.outputChannels &- output) : 0
     withUnsafeMutableBytes(of: &taps) { bytes in
       guard let stage = bytes.baseAddress?.assumingMemoryBound(to: Float.self) else { return }
       var lane = 0
@@ -65,25 +65,16 @@ private struct WeightPacking: WinogradTask {
         lane &+= 1
       }
     }
-    var scale = WinogradWeights(repeating: 1)
+    var scale = SIMD8<Double>(repeating: 1)
     if let factors = self.scale {
       for lane in 0..<8 where lane < used { scale[lane] = Double(factors[output &+ lane]) }
     }
-    // [column][row]
-    var columns = InlineArray<7, WinogradWeightLine> { _ in .init(repeating: .zero) }
-    for x in 0..<H.taps {
-      var line = WinogradWeightLine(repeating: .zero)
-      for y in 0..<V.taps { line[y] = WinogradWeights(taps[H.taps &* y &+ x]) * scale }
-      columns[x] = V.weights(line)
-    }
-    for y in 0..<V.points {
-      var line = WinogradWeightLine(repeating: .zero)
-      for x in 0..<H.taps { line[x] = columns[x][y] }
-      let row = H.weights(line)
-      for x in 0..<H.points {
-        UnsafeMutableRawPointer(target.base + (H.points &* y &+ x) &* target.stride)
-          .storeBytes(of: SIMD8<Float>(row[x]), as: SIMD8<Float>.self)
-      }
+    var position = UnsafeMutableRawPointer(target.base)
+    transformKernel(V.self, H.self, DoublePrecision.self) { tap in
+      SIMD8<Double>(taps[tap]) * scale
+    } store: { values in
+      position.storeBytes(of: SIMD8<Float>(values), as: SIMD8<Float>.self)
+      position += target.stride &* 4
     }
   }
 }

@@ -2,8 +2,38 @@ import KernelInterface
 
 /// A line of a tile or kernel: one vector per point or tap; the rest is unused.
 typealias WinogradLine = InlineArray<9, Vector>
-typealias WinogradWeights = SIMD8<Double>
-typealias WinogradWeightLine = InlineArray<9, WinogradWeights>
+typealias KernelLine<Arithmetic: KernelArithmetic> = InlineArray<9, Arithmetic.Lanes>
+
+/// The precision in which kernels are transformed.
+protocol KernelArithmetic {
+  associatedtype Lanes: SIMD where Lanes.Scalar: BinaryFloatingPoint
+  /// `a + b · factor`
+  static func sum(_ a: Lanes, _ b: Lanes, times factor: Double) -> Lanes
+  static func product(_ a: Lanes, _ factor: Double) -> Lanes
+}
+
+enum SinglePrecision: KernelArithmetic {
+  @inline(__always)
+  static func sum(_ a: Vector, _ b: Vector, times factor: Double) -> Vector {
+    factor == -1 ? a - b : multiplyAdd(splat(Float(factor)), b, a)
+  }
+  @inline(__always)
+  static func product(_ a: Vector, _ factor: Double) -> Vector { a * splat(Float(factor)) }
+}
+
+enum DoublePrecision: KernelArithmetic {
+  @inline(__always)
+  static func sum(_ a: SIMD8<Double>, _ b: SIMD8<Double>, times factor: Double) -> SIMD8<Double> {
+    a + b * factor
+  }
+  @inline(__always)
+  static func product(_ a: SIMD8<Double>, _ factor: Double) -> SIMD8<Double> { a * factor }
+}
+
+extension KernelArithmetic {
+  @inline(__always)
+  static func sum(_ a: Lanes, _ b: Lanes) -> Lanes { sum(a, b, times: 1) }
+}
 
 /// The transforms of lines of tiles for F(m, r); see `WinogradForm`.
 protocol TileTransform {
@@ -18,9 +48,7 @@ protocol TileTransform {
 /// Includes the transforms of weights.
 protocol WinogradTransform: TileTransform {
   /// `G g`
-  static func weights(_ g: WinogradWeightLine) -> WinogradWeightLine
-  /// `G g` in single precision
-  static func weights(_ g: WinogradLine) -> WinogradLine
+  static func weights<A: KernelArithmetic>(_ g: KernelLine<A>, _: A.Type) -> KernelLine<A>
 }
 
 extension TileTransform {
@@ -48,6 +76,26 @@ extension WinogradForm {
   }
 }
 
+/// `G g Gᵀ` for the values of `g` by tap; calls `store` for each point in row-major order.
+@inline(__always)
+func transformKernel<V: WinogradTransform, H: WinogradTransform, A: KernelArithmetic>(
+  _: V.Type, _: H.Type, _: A.Type, _ value: (Int) -> A.Lanes, store: (A.Lanes) -> Void
+) {
+  // [column][row]
+  var columns = InlineArray<7, KernelLine<A>> { _ in .init(repeating: .zero) }
+  for x in 0..<H.taps {
+    var line = KernelLine<A>(repeating: .zero)
+    for y in 0..<V.taps { line[y] = value(H.taps &* y &+ x) }
+    columns[x] = V.weights(line, A.self)
+  }
+  for y in 0..<V.points {
+    var line = KernelLine<A>(repeating: .zero)
+    for x in 0..<H.taps { line[x] = columns[x][y] }
+    let row = H.weights(line, A.self)
+    for x in 0..<H.points { store(row[x]) }
+  }
+}
+
 /// F(1, 1)
 enum WinogradIdentity: WinogradTransform {
   @inline(__always)
@@ -58,9 +106,7 @@ enum WinogradIdentity: WinogradTransform {
   @inline(__always)
   static func input(_ d: WinogradLine) -> WinogradLine { d }
   @inline(__always)
-  static func weights(_ g: WinogradWeightLine) -> WinogradWeightLine { g }
-  @inline(__always)
-  static func weights(_ g: WinogradLine) -> WinogradLine { g }
+  static func weights<A: KernelArithmetic>(_ g: KernelLine<A>, _: A.Type) -> KernelLine<A> { g }
   @inline(__always)
   static func output(_ m: WinogradLine) -> WinogradLine { m }
 }
@@ -77,17 +123,11 @@ enum Winograd2: WinogradTransform {
   }
 
   @inline(__always)
-  static func weights(_ g: WinogradWeightLine) -> WinogradWeightLine {
-    let sum = g[0] + g[2]
-    return [-g[0], (sum + g[1]) * 0.5, (sum - g[1]) * 0.5, g[2], .zero, .zero, .zero, .zero, .zero]
-  }
-
-  @inline(__always)
-  static func weights(_ g: WinogradLine) -> WinogradLine {
-    let sum = g[0] + g[2]
-    let half = splat(0.5)
+  static func weights<A: KernelArithmetic>(_ g: KernelLine<A>, _: A.Type) -> KernelLine<A> {
+    let sum = A.sum(g[0], g[2])
     return [
-      -g[0], (sum + g[1]) * half, (sum - g[1]) * half, g[2], .zero, .zero, .zero, .zero, .zero,
+      A.product(g[0], -1), A.product(A.sum(sum, g[1]), 0.5),
+      A.product(A.sum(sum, g[1], times: -1), 0.5), g[2], .zero, .zero, .zero, .zero, .zero,
     ]
   }
 
@@ -123,28 +163,14 @@ enum Winograd4: WinogradTransform {
   }
 
   @inline(__always)
-  static func weights(_ g: WinogradWeightLine) -> WinogradWeightLine {
-    let sum = g[0] + g[2]
+  static func weights<A: KernelArithmetic>(_ g: KernelLine<A>, _: A.Type) -> KernelLine<A> {
+    let sum = A.sum(g[0], g[2])
+    let near = A.sum(A.sum(g[0], g[1], times: 0.5), g[2], times: 0.25)
+    let far = A.sum(A.sum(g[0], g[1], times: -2), g[2], times: 4)
     return [
-      g[0],
-      (sum + g[1]) * (1.0 / 3),
-      (g[1] - sum) * (1.0 / 3),
-      (g[0] + 0.5 * g[1] + 0.25 * g[2]) * (-16.0 / 15),
-      (g[0] - 2 * g[1] + 4 * g[2]) * (1.0 / 15),
-      g[2],
-      .zero, .zero, .zero,
-    ]
-  }
-
-  @inline(__always)
-  static func weights(_ g: WinogradLine) -> WinogradLine {
-    let sum = g[0] + g[2]
-    let third = splat(1.0 / 3)
-    let near = multiplyAdd(splat(0.25), g[2], multiplyAdd(splat(0.5), g[1], g[0]))
-    let far = multiplyAdd(splat(4), g[2], multiplyAdd(splat(-2), g[1], g[0]))
-    return [
-      g[0], (sum + g[1]) * third, (g[1] - sum) * third, near * splat(-16.0 / 15),
-      far * splat(1.0 / 15), g[2], .zero, .zero, .zero,
+      g[0], A.product(A.sum(sum, g[1]), 1.0 / 3),
+      A.product(A.sum(g[1], sum, times: -1), 1.0 / 3), A.product(near, -16.0 / 15),
+      A.product(far, 1.0 / 15), g[2], .zero, .zero, .zero,
     ]
   }
 
@@ -189,33 +215,17 @@ enum Winograd6: WinogradTransform {
   }
 
   @inline(__always)
-  static func weights(_ g: WinogradWeightLine) -> WinogradWeightLine {
-    let sum = g[0] + g[2]
-    let double = g[0] + 4 * g[2]
-    let half = g[0] + 0.25 * g[2]
+  static func weights<A: KernelArithmetic>(_ g: KernelLine<A>, _: A.Type) -> KernelLine<A> {
+    let sum = A.sum(g[0], g[2])
+    let double = A.sum(g[0], g[2], times: 4)
+    let half = A.sum(g[0], g[2], times: 0.25)
     return [
-      -g[0],
-      (sum + g[1]) * (-2.0 / 9),
-      (sum - g[1]) * (-2.0 / 9),
-      (double + 2 * g[1]) * (1.0 / 90),
-      (double - 2 * g[1]) * (1.0 / 90),
-      (half + 0.5 * g[1]) * (32.0 / 45),
-      (half - 0.5 * g[1]) * (32.0 / 45),
-      g[2], .zero,
-    ]
-  }
-
-  @inline(__always)
-  static func weights(_ g: WinogradLine) -> WinogradLine {
-    let sum = g[0] + g[2]
-    let double = multiplyAdd(splat(4), g[2], g[0])
-    let half = multiplyAdd(splat(0.25), g[2], g[0])
-    return [
-      -g[0], (sum + g[1]) * splat(-2.0 / 9), (sum - g[1]) * splat(-2.0 / 9),
-      multiplyAdd(splat(2), g[1], double) * splat(1.0 / 90),
-      multiplyAdd(splat(-2), g[1], double) * splat(1.0 / 90),
-      multiplyAdd(splat(0.5), g[1], half) * splat(32.0 / 45),
-      multiplyAdd(splat(-0.5), g[1], half) * splat(32.0 / 45), g[2], .zero,
+      A.product(g[0], -1), A.product(A.sum(sum, g[1]), -2.0 / 9),
+      A.product(A.sum(sum, g[1], times: -1), -2.0 / 9),
+      A.product(A.sum(double, g[1], times: 2), 1.0 / 90),
+      A.product(A.sum(double, g[1], times: -2), 1.0 / 90),
+      A.product(A.sum(half, g[1], times: 0.5), 32.0 / 45),
+      A.product(A.sum(half, g[1], times: -0.5), 32.0 / 45), g[2], .zero,
     ]
   }
 
@@ -279,31 +289,15 @@ enum Winograd3Of7: WinogradTransform {
   }
 
   @inline(__always)
-  static func weights(_ g: WinogradWeightLine) -> WinogradWeightLine {
-    func value(at p: Double, _ factor: Double) -> WinogradWeights {
+  static func weights<A: KernelArithmetic>(_ g: KernelLine<A>, _: A.Type) -> KernelLine<A> {
+    @inline(__always)
+    func value(at p: Double, _ factor: Double) -> A.Lanes {
       var sum = g[6]
-      for k in 0..<6 { sum = sum * p + g[5 &- k] }
-      return sum * factor
+      for k in 0..<6 { sum = A.sum(g[5 &- k], sum, times: p) }
+      return A.product(sum, factor)
     }
     return [
-      g[0] * (4.0 / 9),
-      value(at: 1, 8.0 / 45), value(at: -1, 8.0 / 75),
-      value(at: 1.5, -8.0 / 225), value(at: -1.5, -8.0 / 495),
-      value(at: 0.5, -8.0 / 21), value(at: -0.5, -8.0 / 27),
-      value(at: 4, 4.0 / 51975),
-      g[6],
-    ]
-  }
-
-  @inline(__always)
-  static func weights(_ g: WinogradLine) -> WinogradLine {
-    func value(at p: Float, _ factor: Float) -> Vector {
-      var sum = g[6]
-      for k in 0..<6 { sum = multiplyAdd(splat(p), sum, g[5 &- k]) }
-      return sum * splat(factor)
-    }
-    return [
-      g[0] * splat(4.0 / 9),
+      A.product(g[0], 4.0 / 9),
       value(at: 1, 8.0 / 45), value(at: -1, 8.0 / 75),
       value(at: 1.5, -8.0 / 225), value(at: -1.5, -8.0 / 495),
       value(at: 0.5, -8.0 / 21), value(at: -0.5, -8.0 / 27),
