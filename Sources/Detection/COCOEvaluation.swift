@@ -157,10 +157,7 @@ package struct COCOEvaluation: Sendable {
   private static func curve(_ images: [SizedMatches], _ count: Int) -> Curve? {
     let wanted = images.reduce(0) { $0 + $1.wanted }
     guard wanted > 0 else { return nil }
-    let ranked = images.flatMap { image in
-      image.detections.prefix(count)
-    }.enumerated().sorted { ($0.element.score, $1.offset) > ($1.element.score, $0.offset) }
-      .map(\.element)
+    let ranked = images.flatMap { $0.detections.prefix(count) }.ranked(by: \.score)
     var curve = Curve(precision: [], recall: [])
     for threshold in overlaps.indices {
       var (right, wrong) = (0.0, 0.0)
@@ -215,9 +212,7 @@ private struct MatchedImage {
 
   init(truth: [TrueObject], found: [FoundObject]) {
     self.truth = truth
-    self.found = Array(
-      found.enumerated().sorted { ($0.element.score, $1.offset) > ($1.element.score, $0.offset) }
-        .map(\.element).prefix(COCOEvaluation.counts.last ?? 0))
+    self.found = Array(found.ranked(by: \.score).prefix(COCOEvaluation.counts.last ?? 0))
     overlaps = self.found.map { detection in
       truth.map { detection.box.overlap($0.box, isCrowd: $0.isCrowd) }
     }
@@ -249,6 +244,6 @@ private struct MatchedImage {
         }
       }
     }
-    return SizedMatches(detections: detections, wanted: isIgnored.reduce(0) { $0 + ($1 ? 0 : 1) })
+    return SizedMatches(detections: detections, wanted: isIgnored.count { !$0 })
   }
 }

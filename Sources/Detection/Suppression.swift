@@ -1,3 +1,10 @@
+extension Sequence {
+  /// The elements with the highest scores first; of equal ones, the earlier comes first.
+  func ranked(by score: (Element) -> Double) -> [Element] {
+    enumerated().map { (score($1), $0, $1) }.sorted { ($0.0, $1.1) > ($1.0, $0.1) }.map(\.2)
+  }
+}
+
 /// Greedy non-maximum suppression, class by class.
 package enum Suppression {
   /// The number of best candidates per class that are considered, so that a threshold of 0 on a
@@ -10,9 +17,7 @@ package enum Suppression {
   /// union above `overlap` with it are removed; this repeats for the rest. Of equal scores, the
   /// earlier object comes first.
   package static func best(_ objects: [DetectedObject], overlap: Double) -> [DetectedObject] {
-    let ranked = objects.enumerated().sorted {
-      ($0.element.score, $1.offset) > ($1.element.score, $0.offset)
-    }.map(\.element)
+    let ranked = objects.ranked(by: \.score)
     var classes: [Int: [DetectedObject]] = [:]
     for object in ranked { classes[object.classIndex, default: []].append(object) }
     return ranked.isEmpty

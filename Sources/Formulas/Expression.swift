@@ -49,8 +49,8 @@ package struct Expression: Sendable, Hashable {
     guard count <= Self.countLimit, depth <= Self.depthLimit else {
       throw ModelError(
         .limitExceeded,
-        "the formula is too long: the limits are \(Self.countLimit) operations and \(Self.depthLimit) levels "
-          + "of nesting")
+        "the formula is too long: the limits are \(Self.countLimit) operations and \(Self.depthLimit) levels of nesting"
+      )
     }
   }
 

@@ -142,7 +142,7 @@ private struct ExpressionParser {
     defer { depth -= 1 }
     try require(
       depth <= Expression.depthLimit, .limitExceeded,
-      "column \(column): more than \(Expression.depthLimit) levels of " + "of nesting")
+      "column \(column): more than \(Expression.depthLimit) levels of nesting")
     return try body(&self)
   }
 

@@ -13,23 +13,24 @@ package struct FormulaArray: Sendable, Equatable {
 
   package init(_ number: Double) { self.init([], [number]) }
 
-  var strides: [Int] { Tensor.strides(shape) }
-
   /// The same numbers with another shape of equal size.
   package func shaped(_ shape: [Int]) -> FormulaArray { FormulaArray(shape, elements) }
 
   /// Axis `i` of the result is axis `axes[i]`.
   package func transposed(_ axes: [Int]) -> FormulaArray {
-    let strides = self.strides
-    return gathered(axes.map { shape[$0] }, offset: 0, strides: axes.map { strides[$0] })
+    var view = ArrayView(shape)
+    view.strides = axes.map { view.strides[$0] }
+    view.shape = axes.map { shape[$0] }
+    return gathered(view)
   }
 
-  func gathered(_ shape: [Int], offset: Int, strides: [Int]) -> FormulaArray {
+  fileprivate func gathered(_ view: ArrayView) -> FormulaArray {
+    let (shape, strides) = (view.shape, view.strides)
     var result: [Double] = []
     let count = shape.reduce(1, *)
     result.reserveCapacity(count)
     var index = [Int](repeating: 0, count: shape.count)
-    var position = offset
+    var position = view.offset
     for _ in 0..<count {
       result.append(elements[position])
       for axis in shape.indices.reversed() {
@@ -41,6 +42,50 @@ package struct FormulaArray: Sendable, Equatable {
       }
     }
     return FormulaArray(shape, result)
+  }
+}
+
+/// The location of an array or a part of it; a stride of 0 repeats an axis.
+struct ArrayView {
+  var array = 0
+  var offset = 0
+  var shape: [Int]
+  var strides: [Int]
+
+  /// A whole array.
+  init(_ shape: [Int], array: Int = 0) {
+    (self.array, self.shape, strides) = (array, shape, Tensor.strides(shape))
+  }
+
+  func part(_ items: [Expression.SliceItem]) throws -> ArrayView {
+    var result = self
+    (result.shape, result.strides) = ([], [])
+    var axis = 0
+    for item in try Expression.items(items, rank: shape.count) {
+      if item == .newAxis {
+        result.shape.append(1)
+        result.strides.append(0)
+        continue
+      }
+      let part = try Expression.part(item, length: shape[axis])
+      result.offset += part.start * strides[axis]
+      if case .index = item {
+      } else {
+        result.shape.append(part.count ?? 1)
+        result.strides.append(part.step * strides[axis])
+      }
+      axis += 1
+    }
+    return result
+  }
+
+  func broadcast(to target: [Int]) -> ArrayView {
+    var result = self
+    result.strides =
+      [Int](repeating: 0, count: target.count - shape.count)
+      + zip(shape, strides).map { $0 == 1 ? 0 : $1 }
+    result.shape = target
+    return result
   }
 }
 
@@ -70,31 +115,14 @@ extension Expression {
       let gone = try Self.axes(axes, rank: operands[0].shape.count)
       return operands[0].reduced(reduction, gone).shaped(shape)
     case .slice(_, let items):
-      let input = operands[0]
-      let strides = input.strides
-      var (offset, axis) = (0, 0)
-      var steps: [Int] = []
-      for item in try Self.items(items, rank: input.shape.count) {
-        if item == .newAxis {
-          steps.append(0)
-          continue
-        }
-        let part = try Self.part(item, length: input.shape[axis])
-        offset += part.start * strides[axis]
-        if case .index = item {} else { steps.append(part.step * strides[axis]) }
-        axis += 1
-      }
-      return input.gathered(shape, offset: offset, strides: steps)
+      return operands[0].gathered(try ArrayView(operands[0].shape).part(items))
     }
   }
 }
 
 extension FormulaArray {
   fileprivate func broadcast(to target: [Int]) -> FormulaArray {
-    if target == shape { return self }
-    let missing = target.count - shape.count
-    let steps = zip(shape, strides).map { $0 == 1 ? 0 : $1 }
-    return gathered(target, offset: 0, strides: [Int](repeating: 0, count: missing) + steps)
+    target == shape ? self : gathered(ArrayView(shape).broadcast(to: target))
   }
 
   fileprivate func reduced(_ reduction: Expression.Reduction, _ axes: [Int]) -> FormulaArray {

@@ -22,7 +22,7 @@ package enum FunctionCatalog {
     guard let entry = entries[name] else { throw unknown(name) }
     try require(
       positional.count <= entry.parameters.count,
-      "\(name) takes at most \(entry.parameters.count) arguments but gets " + "\(positional.count)",
+      "\(name) takes at most \(entry.parameters.count) arguments but gets \(positional.count)",
       hint: entry.usage(name))
     var bound = [FunctionArgument](repeating: .none, count: entry.parameters.count)
     for (index, argument) in positional.enumerated() { bound[index] = argument }
@@ -47,36 +47,21 @@ package enum FunctionCatalog {
 
   /// The function's name in formulas.
   static func name(of function: ElementFunction) -> String {
-    switch function {
-    case .choose: return "where"
-    default:
-      var name = ""
-      for character in function.rawValue {
-        if character.isUppercase { name += "_" }
-        name += character.lowercased()
-      }
-      return name
-    }
+    function == .choose ? "where" : Settings.words(of: function.rawValue, separator: "_")
   }
 }
 
 extension FunctionCatalog {
   struct Parameter: Sendable {
-    let names: [String]
-    let isRequired: Bool
+    private(set) var names: [String]
+    private(set) var isRequired = true
 
-    init(_ names: String..., isRequired: Bool = true) {
-      self.names = names
-      self.isRequired = isRequired
-    }
+    init(_ names: String...) { self.names = names }
 
     static func optional(_ names: String...) -> Parameter {
-      Parameter(names: names, isRequired: false)
-    }
-
-    private init(names: [String], isRequired: Bool) {
-      self.names = names
-      self.isRequired = isRequired
+      var parameter = Parameter()
+      (parameter.names, parameter.isRequired) = (names, false)
+      return parameter
     }
   }
 

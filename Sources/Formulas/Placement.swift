@@ -57,7 +57,7 @@ package struct Placement: Sendable, Equatable {
     try require(
       shape.count <= places.count || shape.dropLast(places.count).allSatisfy({ $0 == 1 }),
       .mismatch,
-      "a weight of the shape \(Expression.text(shape)) for a tensor " + Expression.text(self.shape))
+      "a weight of the shape \(Expression.text(shape)) for a tensor \(Expression.text(self.shape))")
     let count = min(shape.count, places.count)
     let kept = Array(shape.suffix(count))
     return Placement(

@@ -10,27 +10,27 @@ package final class VectorProgram {
   /// Maximum number of intermediate arrays between slices and reductions.
   static let stepLimit = 64
 
-  /// The location of an array, and its strides; a stride of 0 repeats an axis.
-  struct View {
-    var array: Int
-    var offset: Int
-    var shape: [Int]
-    var strides: [Int]
-  }
-
   fileprivate struct Instruction {
     var function: KernelFunction
     var operands: [Int]
     var target: Int
   }
 
+  /// Reads a block of a strided array, broadcast to the shape of the result.
+  fileprivate struct Load {
+    var register: Int
+    var array: Int
+    var offset: Int
+    var reader: StridedReader
+  }
+
   fileprivate enum Step {
     /// Fills `array` block by block: first the loads, then the instructions.
     case compute(
-      array: Int, count: Int, loads: [(register: Int, reader: BlockReader)],
+      array: Int, count: Int, loads: [Load],
       instructions: [Instruction], result: Int)
     case reduce(
-      array: Int, reduction: Expression.Reduction, input: View, outer: [Int], inner: [Int])
+      array: Int, reduction: Expression.Reduction, input: ArrayView, outer: [Int], inner: [Int])
   }
 
   package private(set) var outputShape: [Int] = []
@@ -40,8 +40,8 @@ package final class VectorProgram {
   /// Element counts of the arrays: inputs, then constants, then results of steps.
   private var counts: [Int] = []
   private var constants: [Int: [Float]] = [:]
-  private var views: [String: View] = [:]
-  private var known: [Expression: View] = [:]
+  private var views: [String: ArrayView] = [:]
+  private var known: [Expression: ArrayView] = [:]
   private var storage: [Int: AlignedBuffer] = [:]
   private var registers: AlignedBuffer
   private var registerCount = 0
@@ -98,8 +98,10 @@ package final class VectorProgram {
       case .compute(_, let count, let loads, let instructions, let result):
         for begin in stride(from: 0, to: count, by: Self.block) {
           let length = min(Self.block, count - begin)
-          for (register, reader) in loads {
-            reader.copy(source(reader.array), begin, length, to: self.register(register))
+          for load in loads {
+            load.reader.copy(
+              begin..<begin + length, from: source(load.array) + load.offset,
+              to: register(load.register))
           }
           for instruction in instructions { run(instruction, length) }
           (target + begin).update(from: register(result), count: length)
@@ -125,10 +127,9 @@ package final class VectorProgram {
 // MARK: Compiling
 
 extension VectorProgram {
-  private func array(_ shape: [Int]) throws -> View {
+  private func array(_ shape: [Int]) throws -> ArrayView {
     counts.append(try checkedProduct(shape, limit: Limits.tensorElements))
-    return View(
-      array: counts.count - 1, offset: 0, shape: shape, strides: FormulaArray(shape, []).strides)
+    return ArrayView(shape, array: counts.count - 1)
   }
 
   private func shape(_ expression: Expression) throws -> [Int] {
@@ -138,14 +139,14 @@ extension VectorProgram {
   }
 
   /// The value as an array; computed in steps if it is not one already.
-  private func materialized(_ expression: Expression, isResult: Bool = false) throws -> View {
+  private func materialized(_ expression: Expression, isResult: Bool = false) throws -> ArrayView {
     if !isResult, let view = known[expression] { return view }
-    var view: View
+    var view: ArrayView
     switch expression.node {
     case .name(let name) where !isResult:
       view = try views.value(named: name)
     case .slice(let operand, let items) where !isResult:
-      view = try Self.part(of: materialized(operand), items)
+      view = try materialized(operand).part(items)
     case .reduce(let reduction, let operand, let axes, let keepsAxes):
       let input = try materialized(operand)
       let inner = try Expression.axes(axes, rank: input.shape.count)
@@ -162,12 +163,12 @@ extension VectorProgram {
     return view
   }
 
-  private func computed(_ expression: Expression) throws -> View {
+  private func computed(_ expression: Expression) throws -> ArrayView {
     let shape = try shape(expression)
     // First computes the operands that must be complete arrays.
     try materializeParts(expression)
     let view = try array(shape)
-    var loads: [(register: Int, reader: BlockReader)] = []
+    var loads: [Load] = []
     var instructions: [Instruction] = []
     var placed: [Expression: Int] = [:]
     func newRegister() -> Int {
@@ -194,13 +195,11 @@ extension VectorProgram {
       case .name, .reduce, .slice:
         let view = try materialized(expression)
         register = newRegister()
+        let wide = view.broadcast(to: shape)
         loads.append(
-          (
-            register,
-            BlockReader(
-              array: view.array, offset: view.offset, shape: shape,
-              strides: Self.broadcast(view.shape, view.strides, shape))
-          ))
+          Load(
+            register: register, array: view.array, offset: view.offset,
+            reader: StridedReader(shape: shape, strides: wide.strides)))
       }
       placed[expression] = register
       return register
@@ -220,32 +219,6 @@ extension VectorProgram {
       for operand in operands { try materializeParts(operand) }
     case .reduce, .slice: _ = try materialized(expression)
     }
-  }
-
-  private static func part(of view: View, _ items: [Expression.SliceItem]) throws -> View {
-    var result = View(array: view.array, offset: view.offset, shape: [], strides: [])
-    var axis = 0
-    for item in try Expression.items(items, rank: view.shape.count) {
-      if item == .newAxis {
-        result.shape.append(1)
-        result.strides.append(0)
-        continue
-      }
-      let part = try Expression.part(item, length: view.shape[axis])
-      result.offset += part.start * view.strides[axis]
-      if case .index = item {
-      } else {
-        result.shape.append(part.count ?? 1)
-        result.strides.append(part.step * view.strides[axis])
-      }
-      axis += 1
-    }
-    return result
-  }
-
-  private static func broadcast(_ shape: [Int], _ strides: [Int], _ target: [Int]) -> [Int] {
-    [Int](repeating: 0, count: target.count - shape.count)
-      + zip(shape, strides).map { $0 == 1 ? 0 : $1 }
   }
 }
 

@@ -36,15 +36,9 @@ package struct FloatValues: Sendable {
   package func shaped(_ newShape: [Int]) -> FloatValues {
     let isOneValue = strides.allSatisfy { $0 == 0 }
     precondition(newShape.reduce(1, *) == count && (isContiguous || isOneValue))
-    if isOneValue {
-      let strides = [Int](repeating: 0, count: newShape.count)
-      return FloatValues(source: source, shape: newShape, strides: strides)
-    }
-    var newStrides = [Int](repeating: 1, count: newShape.count)
-    for axis in newShape.indices.dropLast().reversed() {
-      newStrides[axis] = newStrides[axis + 1] * newShape[axis + 1]
-    }
-    return FloatValues(source: source, shape: newShape, strides: newStrides)
+    return FloatValues(
+      source: source, shape: newShape,
+      strides: isOneValue ? newShape.map { _ in 0 } : Tensor.strides(newShape))
   }
 
   /// The same values, in reading order, with another shape. Precondition: the counts agree.
@@ -135,7 +129,7 @@ package struct FloatValues: Sendable {
         UnsafeMutableRawPointer(target).copyMemory(
           from: base + range.lowerBound * 4, byteCount: range.count * 4)
       } else {
-        StridedReader(base: base, shape: shape, strides: strides).copy(range, to: target)
+        StridedReader(shape: shape, strides: strides).copy(range, from: base, to: target)
       }
     }
   }

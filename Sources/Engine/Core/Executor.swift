@@ -61,7 +61,7 @@ final class Executor: @unchecked Sendable {
         return .load(
           Transfer(
             index, blob, plan.shape(id),
-            LayoutConverter(from: array, to: blob.layout, scaling: scaling, plan.kernels),
+            LayoutConverter(from: array, to: blob.layout, scaling: scaling, kernels: plan.kernels),
             mean: input.preprocessing?.mean ?? []))
       case .output(let index, let id):
         let blob = plan.operand(id)
@@ -69,7 +69,7 @@ final class Executor: @unchecked Sendable {
         return .store(
           Transfer(
             index, blob, plan.shape(id),
-            LayoutConverter(from: blob.layout, to: array, plan.kernels)))
+            LayoutConverter(from: blob.layout, to: array, kernels: plan.kernels)))
       case .node, .convert: return .run(body ?? { _ in })
       }
     }

@@ -3,17 +3,10 @@ import TensorCore
 
 /// Copies a blob from one layout to another, without halos; can scale and shift it.
 struct LayoutConverter: Sendable {
-  private let from: BlobLayout
-  private let to: BlobLayout
-  private let scaling: InputScaling?
-  private let kernels: any KernelTable.Type
-
-  init(
-    from: BlobLayout, to: BlobLayout, scaling: InputScaling? = nil,
-    _ kernels: any KernelTable.Type
-  ) {
-    (self.from, self.to, self.scaling, self.kernels) = (from, to, scaling, kernels)
-  }
+  let from: BlobLayout
+  let to: BlobLayout
+  var scaling: InputScaling?
+  let kernels: any KernelTable.Type
 
   private var wide: BlobLayout { to.block > from.block ? to : from }
   /// Whether the conversion copies a contiguous array, regardless of planes.
@@ -76,7 +69,7 @@ struct LayoutConverter: Sendable {
     let target = buffer.pointer.assumingMemoryBound(to: Float.self)
     target.update(repeating: 0, count: layout.floatCount)
     let converter = LayoutConverter(
-      from: try BlobLayout(layout.shape, block: 1), to: layout, kernels)
+      from: try BlobLayout(layout.shape, block: 1), to: layout, kernels: kernels)
     for unit in 0..<converter.units { converter.run(unit, constant.pointer, target) }
     return Constant(buffer)
   }

@@ -128,7 +128,7 @@ struct Plan {
 
   private func convertStep(_ context: StepContext) -> StepBody {
     let converter = LayoutConverter(
-      from: context.inputs[0].layout, to: context.outputs[0].layout, kernels)
+      from: context.inputs[0].layout, to: context.outputs[0].layout, kernels: kernels)
     let input = context.inputs[0]
     let output = context.outputs[0]
     return { run in

@@ -17,7 +17,7 @@ extension DotProduct: EngineLayer {
       }
       try require(fits, "\(shape.dimensions) does not fit \(output.dimensions)", field: "input")
     }
-    let readers = shapes.map { PixelReader($0, output) }
+    let readers = shapes.map { PixelReader(shape: $0, output: output) }
     let (channels, isCosine) = (shapes[0].channels, cosineSimilarity)
     let operation = ArrayOperation(
       kind: isCosine ? "cosine" : "dot", units: output.count, sumsProducts: true
@@ -42,15 +42,10 @@ extension DotProduct: EngineLayer {
 
 /// Finds channel 0 of the pixel for a pixel of the output, which has one channel.
 private struct PixelReader: Sendable {
-  private let shape: Shape
-  private let output: Shape
+  let shape: Shape
+  let output: Shape
   /// Floats from one channel to the next.
   var step: Int { shape.area }
-
-  init(_ shape: Shape, _ output: Shape) {
-    self.shape = shape
-    self.output = output
-  }
 
   func offset(_ index: Int) -> Int {
     let (image, pixel) = index.quotientAndRemainder(dividingBy: output.area)

@@ -49,10 +49,6 @@ private struct NodeChain {
   let producers: [Int?]
   private(set) var nodes: Set<Int> = []
 
-  init(graph: Graph, uses: [Int], producers: [Int?]) {
-    (self.graph, self.uses, self.producers) = (graph, uses, producers)
-  }
-
   /// Adds the node that computes `value`, and views in between.
   mutating func producer(of value: Graph.ValueID) -> Graph.Node? {
     guard uses[value] == 1, let index = producers[value] else { return nil }

@@ -27,7 +27,7 @@ enum NormalizationFusion: Pass {
         (last, gamma, beta) = (reader, scale.map { Float($0) }, bias.map { Float($0) })
       }
       graph.nodes[last].operation = NormalizationOperation(
-        of: match.averaged, epsilon: match.epsilon, gamma: gamma, beta: beta)
+        averaged: match.averaged, epsilon: match.epsilon, gamma: gamma, beta: beta)
       graph.nodes[last].inputs = [match.input]
       removed.formUnion(match.nodes + [index])
       removed.remove(last)
@@ -68,7 +68,7 @@ enum NormalizationFusion: Pass {
       else { return nil }
       (self.first, self.last) = (first, last)
       operation = NormalizationOperation(
-        of: .channels, epsilon: rows.epsilon, gamma: rows.gamma, beta: rows.beta)
+        averaged: .channels, epsilon: rows.epsilon, gamma: rows.gamma, beta: rows.beta)
     }
   }
 

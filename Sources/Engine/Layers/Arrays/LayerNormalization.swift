@@ -6,7 +6,7 @@ extension LayerNormalization: EngineLayer {
   func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
     let length = try checkedProduct(normalizedShape, limit: Limits.tensorElements)
     let operation = try NormalizationOperation(
-      of: .adjacent(length), epsilon: eps,
+      averaged: .adjacent(length), epsilon: eps,
       gamma: layer.values(gamma, normalizedShape, "gamma").array(),
       beta: layer.values(beta, normalizedShape, "beta").array())
     return [layer.add(operation, layer.inputs, try layer.outputShape())]
@@ -21,10 +21,6 @@ struct NormalizationOperation: NodeOperation {
   let gamma: [Float]?
   /// Nil is 0 for all elements.
   let beta: [Float]?
-
-  init(of averaged: ArrayOperation.Averaged, epsilon: Float, gamma: [Float]?, beta: [Float]?) {
-    (self.averaged, self.epsilon, self.gamma, self.beta) = (averaged, epsilon, gamma, beta)
-  }
 
   var kind: String { "layer normalization" }
   var canRunInPlace: Bool { true }
