@@ -31,11 +31,13 @@ let optimized = sections + fastDebug
 
 /// Swift's own removal of repeated loads and stores takes a quarter of the time that kernels take to
 /// compile, and LLVM repeats it: a debug build does without.
-let withoutRepeatedPasses: [SwiftSetting] = [
-  .unsafeFlags(
-    ["early-redundant-load-elimination", "redundant-load-elimination", "dead-store-elimination"]
-      .flatMap { ["-Xllvm", "-sil-disable-pass=\($0)"] }, .when(configuration: .debug))
-]
+let withoutRepeatedPasses: [SwiftSetting] =
+  isRoot
+  ? [
+    .unsafeFlags(
+      ["early-redundant-load-elimination", "redundant-load-elimination", "dead-store-elimination"]
+        .flatMap { ["-Xllvm", "-sil-disable-pass=\($0)"] }, .when(configuration: .debug))
+  ] : []
 
 /// What does not compute takes a fifth less space so, and as much time.
 let small: [SwiftSetting] =
@@ -63,9 +65,9 @@ func kernels(_ name: String, define: String, flags: [String] = []) -> Target {
   return .target(
     name: name, dependencies: ["KernelInterface", "CVector", "LibC"],
     // A tile stays in registers only where the loops over it are unrolled whole.
-    swiftSettings: [.define(define)] + optimized
+    swiftSettings: [.define(define)] + optimized + withoutRepeatedPasses
       + (takesFlags
-        ? withoutRepeatedPasses + [
+        ? [
           .define("UNROLLS_TILES"),
           .unsafeFlags(
             flags.flatMap { ["-Xcc", $0] } + ["-Xllvm", "-unroll-threshold=1000"], unrolls),
