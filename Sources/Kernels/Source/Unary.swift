@@ -60,8 +60,7 @@ extension Table {
 /// Applies a function to every vector. The tail is padded to a full vector, so that the bits do not
 /// depend on the position.
 ///
-/// In a long switch, only a function that is always inlined is: a closure would be called for every
-/// vector.
+/// `function` is always inlined itself: in a long switch, a closure would be called for every vector.
 @inline(__always)
 func map(_ a: UnaryArguments, _ function: (Vector) -> Vector) {
   map(a) { x, _, _ in function(x) }
