@@ -133,8 +133,8 @@ struct TransposedConvolutionOperation: NodeOperation {
     let phases = parts
     let fill = try Constant(weights.bias ?? [], paddedTo: to.channelBlocks * to.block)
     RowFunctions(weights.functions, context.kernels).apply(
-      UnsafeMutablePointer(mutating: fill.pointer), count: 1, channels: weights.outputs,
-      planeStride: 1)
+      fill.buffer.pointer.assumingMemoryBound(to: Float.self), count: 1,
+      channels: weights.outputs, planeStride: 1)
     return { run in
       let source = UnsafePointer(run.pointer(input)) + from.origin
       let target = run.pointer(output)
